@@ -84,7 +84,7 @@ def session(**changes: Any) -> Session:
 def test_a_formula_is_fitted_on_the_rows_that_have_all_of_it() -> None:
     release = fitted("log(income) ~ age + C(region)", levels=LEVELS)
     fit = release.value
-    assert fit.names == ("age", "C(region)[T.south]", "C(region)[T.west]")
+    assert fit.features == ("age", "C(region)[T.south]", "C(region)[T.west]")
     assert fit.outcome == "log(income)"
     assert fit.params == pytest.approx([5, 0.02, 0.3, 0], abs=1e-9)
     assert fit.rows == ROWS - 1
@@ -108,7 +108,7 @@ def test_a_formula_fit_predicts_from_the_columns_of_the_formula() -> None:
 def test_no_intercept_is_written_in_the_formula() -> None:
     release = fitted("log(income) ~ 0 + region + age", levels=LEVELS)
     assert not release.value.has_intercept
-    assert release.value.names == ("region[north]", "region[south]", "region[west]", "age")
+    assert release.value.features == ("region[north]", "region[south]", "region[west]", "age")
     assert release.question == "linear_regression(log(income) ~ 0 + region + age, method=plain)"
     with pytest.raises(dp.InvalidParameterError, match="write - 1 in it"):
         fitted("income ~ age", intercept=False)
@@ -124,7 +124,7 @@ def test_the_levels_of_an_enum_are_known_and_those_of_a_categorical_are_not() ->
     frame = pl.from_pandas(PEOPLE[["income", "region"]])
     order = ["south", "north", "west", "nowhere else", "empty"]
     fit = fitted("income ~ region", frame.with_columns(pl.col("region").cast(pl.Enum(order)))).value
-    assert fit.names == tuple(f"region[T.{label}]" for label in order[1:])
+    assert fit.features == tuple(f"region[T.{label}]" for label in order[1:])
     for unknown in (PEOPLE.astype({"region": "category"}), frame.with_columns(pl.col("region").cast(pl.Categorical))):
         with pytest.raises(dp.MissingParameterError, match=r"levels=\{'region': \[\.\.\.\]\}; or .* needs delta"):
             fitted("income ~ region", unknown)
@@ -133,7 +133,7 @@ def test_the_levels_of_an_enum_are_known_and_those_of_a_categorical_are_not() ->
 
 def test_unknown_levels_are_found_privately_with_a_share_of_the_price() -> None:
     release = fitted("log(income) ~ age + region", delta=1e-6, rng=dp.testing.seeded(3))
-    assert release.value.names == ("age", "region[T.south]", "region[T.west]")
+    assert release.value.features == ("age", "region[T.south]", "region[T.west]")
     assert release.value.rows == ROWS - 1
     assert release.cost == dp.PrivacyCost(1, 1e-6)
     assert [(cost.epsilon, cost.delta) for cost in COSTS] == [(Fraction(9, 10), 0)]
@@ -179,9 +179,9 @@ def test_of_too_many_labels_the_rarest_are_left_out() -> None:
     labels = np.repeat(np.arange(60), np.arange(400, 1000, 10))
     data = {"label": labels, "y": labels * 1.0}
     fit = fitted("y ~ C(label)", data, epsilon=20, delta=1e-6, rng=dp.testing.seeded(3)).value
-    assert len(fit.names) == formulas.MOST_FEATURES
-    assert fit.names[-1] == "C(label)[T.59]"
-    assert "C(label)[T.3]" not in fit.names
+    assert len(fit.features) == formulas.MOST_FEATURES
+    assert fit.features[-1] == "C(label)[T.59]"
+    assert "C(label)[T.3]" not in fit.features
 
 
 def test_too_little_for_the_choice_is_an_error_before_anything_is_read() -> None:
@@ -229,7 +229,7 @@ def test_a_session_takes_declared_keys_and_answers_the_same_question_once() -> N
     assert again.value.predict(PEOPLE.iloc[1:4]) == pytest.approx(release.value.predict(PEOPLE.iloc[1:4]))
     assert survey.ledger.spent.epsilon == 1
     other = survey.regression("log(income) ~ age + region", levels={"region": ["south", "north"]}, epsilon=1, method="plain")
-    assert other.value.names == ("age", "region[T.north]")
+    assert other.value.features == ("age", "region[T.north]")
     assert survey.ledger.spent.epsilon == 2
 
 
@@ -237,7 +237,7 @@ def test_a_session_narrows_derives_and_leaves_the_unit_out_of_a_dot() -> None:
     survey = session(unit="person", max_rows_per_unit=2)
     narrowed = survey.where("age >= 30").with_columns(twice="2 * hours")
     release = narrowed.regression("log(income) ~ .", epsilon=1, method="plain")
-    assert release.value.names == ("age", "hours", "twice")
+    assert release.value.features == ("age", "hours", "twice")
     assert release.question == "linear_regression(log(income) ~ ., method=plain) where age >= 30"
     assert release.value.rows == int((PEOPLE["age"] >= 30).sum())
     assert [cost.epsilon for cost in COSTS] == [Fraction(1, 2)]
@@ -250,7 +250,7 @@ def test_levels_that_a_session_finds_are_debited_with_the_fit_once_for_all() -> 
     survey = session(unit="person", max_rows_per_unit=2, name="people", edition="1")
     ask_again: dict[str, Any] = {"epsilon": 2, "delta": 1e-6, "method": "plain"}
     release = survey.regression("log(income) ~ C(lower(region)) + age", **ask_again)
-    assert release.value.names == ("C(lower(region))[T.south]", "C(lower(region))[T.west]", "age")
+    assert release.value.features == ("C(lower(region))[T.south]", "C(lower(region))[T.west]", "age")
     assert [(cost.epsilon, cost.delta) for cost in COSTS] == [(Fraction(9, 10), 0)]
     assert str(survey.ledger.spent) == "epsilon = 2, delta = 0.000001"
     again = survey.regression("log(income) ~ C(lower(region)) + age", **ask_again)

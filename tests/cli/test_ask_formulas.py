@@ -51,7 +51,7 @@ def test_a_formula_is_answered_as_by_the_function(run: Run, people: Path) -> Non
     release = dp.regression(formula, people, epsilon=2, rng=dp.testing.seeded(7))
     assert isinstance(release, dp.Release)
     assert answer == json.loads(release.to_json())
-    assert answer["value"]["names"] == ["age", "C(region)[T.south]"]
+    assert answer["value"]["names"] == ["Intercept", "age", "C(region)[T.south]"]
     assert answer["value"]["coefficients"] == pytest.approx([2, 30], rel=0.1)
     assert answer["cost"]["delta"] == 0
 
@@ -158,7 +158,11 @@ def test_labels_of_a_csv_file_that_stand_as_numbers_are_missing_and_declared_one
     for formula in ("income ~ age + region", "region ~ age", "income ~ I(region > 3)"):
         outcome = run("ask", path, f"regression('{formula}')", "--epsilon", "1")
         assert outcome.code == exits.NO_REPLY
-        assert "C(" in outcome.out  # the advice says how categories are written
+        assert "write C(...) in the formula" in outcome.out  # no type is declared, so that region may hold labels
+    frame.head(300).write_parquet(tmp_path / "people.parquet")
+    numbers = run("ask", tmp_path / "people.parquet", "regression('income ~ age')", "--epsilon", "1")
+    assert numbers.code == exits.NO_REPLY
+    assert "C(" not in numbers.out
     declared = run("ask", path, "regression('income ~ region')", "--epsilon", "1", "--types", "region=text", "--seed", "1")
     assert declared.code in (exits.ANSWERED, exits.NO_REPLY)
     assert "delta = 1e-9" in declared.out

@@ -138,7 +138,7 @@ def test_a_formula_in_groups_derives_columns_is_recalled_and_predicts() -> None:
     first = survey.group_by("region").regression("income ~ C(age > 40) + I(hours / 10)", method="huber", epsilon=3)
     again = survey.group_by("region").regression("income ~ C(age>40) + I(hours / 10)", method="huber", epsilon=3)
     assert survey.ledger.spent.epsilon == 3
-    assert first["north"].value.names == ("C(age > 40)[T.True]", "I(hours / 10)")
+    assert first["north"].value.features == ("C(age > 40)[T.True]", "I(hours / 10)")
     for label in KEYS["region"]:
         assert again[label].value == first[label].value
         assert again[label].value.predict(NEW) == pytest.approx(first[label].value.predict(NEW))

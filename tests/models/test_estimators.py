@@ -95,7 +95,7 @@ def test_names_of_columns_are_kept_and_asked_for(name: str) -> None:
 def test_a_release_names_the_columns_of_a_frame(name: str, make: Any) -> None:
     table = make({"age": X[:, 0], "schooling": X[:, 1]})
     model = fitted(name, table)
-    assert model.release_.value.names == ("age", "schooling")
+    assert model.release_.value.features == ("age", "schooling")
     np.testing.assert_array_equal(model.predict(table), fitted(name).predict(X))
 
 

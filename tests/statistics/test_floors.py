@@ -61,8 +61,10 @@ def test_below_the_floor_there_is_a_refusal_and_a_rough_answer_only_on_request()
 @pytest.mark.parametrize(
     ("noisy_rows", "reason", "advice"),
     [
-        (50, "About 50 rows are too few at this epsilon.", "It takes about 300 rows, or epsilon 3 for so few;"),
-        (1, "About 1 row is too few at this epsilon.", "It takes about 300 rows;"),
+        (50, "About 50 rows are too few at this epsilon.", "It takes about 300 rows, or epsilon 3 with these;"),
+        (15, "About 15 rows are too few at this epsilon.", "It takes about 300 rows, or epsilon 10 with these;"),
+        (14, "About 14 rows are too few at this epsilon.", "It takes about 300 rows; with these, no epsilon up to 10 is enough;"),
+        (1, "About 1 row is too few at this epsilon.", "It takes about 300 rows; with these, no epsilon up to 10 is enough;"),
         (-70, "About 0 rows are too few at this epsilon.", "It takes about 300 rows;"),
     ],
 )

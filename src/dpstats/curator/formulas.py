@@ -16,9 +16,11 @@ import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.chosen_levels import choose_levels, split_price
 from dpstats.curator.desk import Desk, Request
 from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.expressions.language import Node, columns_of
 from dpstats.engines.formulas.design import Design, read_design
+from dpstats.engines.formulas.factors import NumberFactor
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.store import Store
@@ -71,12 +73,23 @@ class FormulaQuestion:
         table = StoreTable(*filter_there(store, table_view), names, [True] * len(names))
         outcome = replace(question, columns=names).run(table, source)
         if isinstance(outcome, Refusal):
-            return outcome
+            return replace(outcome, advice=f"{outcome.advice}{_on_undeclared(design, view)}")
         if design.categories:
             notes.insert(0, ("levels", f"{design.describe_levels()}; {_LEFT_OUT}"))
         claim = f"{question.method.claim}; with the choice of levels, (epsilon, delta)-DP in all" if self.design.unknown else ""
         value = attach_design(outcome.value, design, view)
         return replace(outcome, value=value, claim=claim, notes=(*outcome.notes, *notes))
+
+
+def _on_undeclared(design: Design, view: TableView) -> str:
+    """Advice where the formula reads columns as numbers that declare no type: they may hold labels."""
+    numbers = [each.node for each in (design.outcome, *design.factors.values()) if isinstance(each, NumberFactor)]
+    read = dict.fromkeys(column.name for node in numbers for column in columns_of(node))
+    undeclared = [name for name in read if view.schema.get(name) is ColumnType.UNDECLARED]
+    if not undeclared:
+        return ""
+    named = ", ".join(map(shown, undeclared))
+    return f" No type is declared for {named}, read as numbers: for labels, declare text, or write C(...) in the formula."
 
 
 def statistic_of(model: object) -> Statistic:

@@ -145,13 +145,16 @@ class Refusal:
     reason: str
     advice: str
     times: float | None = None
-    """How many times this epsilon an answer takes, where that is known; whoever words the reply knows the price of this one."""
+    """How many times this epsilon an answer takes, where that is known. The advice then says {epsilon} where `advice_of` is to
+    name an epsilon, for which the price of this question must be known."""
 
 
 Outcome = Answer | Refusal
 
 NEEDED_EPSILON = "{epsilon}"
-"""Stands in a refusal's advice for the epsilon that an answer takes."""
+"""Stands in a refusal's advice for words on the epsilon that an answer takes."""
+MOST_ADVISED_EPSILON = 10
+"""No refusal advises to spend more: a larger epsilon protects next to nobody (a factor of 22,000 for any probability)."""
 COULD_NOT = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
 """What is said of everything that goes wrong because of the data."""
 
@@ -459,9 +462,12 @@ def reply_to(
 def advice_of(refusal: Refusal, cost: PrivacyCost) -> str:
     """What a refusal advises, with the epsilon that an answer takes where that is known."""
     if refusal.times is None:
-        return refusal.advice
+        return refusal.advice.replace(NEEDED_EPSILON, "")
     needed = round_up(float(cost.epsilon) * refusal.times)
-    return refusal.advice.replace(NEEDED_EPSILON, f"{needed:g}")
+    words = f", or epsilon {needed:g} with these"
+    if needed > MOST_ADVISED_EPSILON:
+        words = f"; with these, no epsilon up to {MOST_ADVISED_EPSILON} is enough"
+    return refusal.advice.replace(NEEDED_EPSILON, words)
 
 
 def _lacks_interval(outcome: Answer) -> bool:

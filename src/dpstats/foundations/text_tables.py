@@ -15,6 +15,12 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
+def counted(number: float, one: str, several: str | None = None) -> str:
+    """A number with its noun: "1 row", "2,000 rows"; `several` is the plural where that is not `one` and an s."""
+    text = f"{number:,.0f}"
+    return f"{text} {one if text == '1' else several or f'{one}s'}"
+
+
 def free_name(name: str, taken: Collection[str]) -> str:
     """The name of a further column of a table, with underscores where columns are called so already."""
     while name in taken:

@@ -126,21 +126,23 @@ def name_margin(names: Sequence[str]) -> int:
 def coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[ParameterLine]]:
     """Whether all coefficients are drawn in units of their errors, and the intercept and the coefficients."""
     values = (fit.intercept, *fit.coefficients)
-    own: list[Interval | None] = list(intervals) if fit.has_intercept else [None, *intervals]
+    first: list[Any] = [] if fit.has_intercept else [None]
+    own: list[Interval | None] = [*first, *intervals]
     if len(own) != len(values):
         own = [None] * len(values)
-    errors = [_error(fit.errors, place, own[place]) for place in range(len(values))]
+    known = [None] * len(values) if fit.errors is None else [*first, *fit.errors]
+    errors = [_error(error, interval) for error, interval in zip(known, own, strict=True)]
     is_scaled = all(error is not None for error in errors[1:])
     return is_scaled, [
         ParameterLine(_short(name), value, _ends(value, error, interval), error if is_scaled and error is not None else 1.0)
-        for name, value, error, interval in zip(("Intercept", *fit.names), values, errors, own, strict=True)
+        for name, value, error, interval in zip(("Intercept", *fit.features), values, errors, own, strict=True)
     ]
 
 
-def _error(errors: Any, place: int, interval: Interval | None) -> float | None:
+def _error(known: float | None, interval: Interval | None) -> float | None:
     """The error of a parameter, as it is known or from its interval; infinite where it is not identified."""
-    if errors is not None and errors[place] > 0:
-        return float(errors[place])
+    if known is not None and known > 0:
+        return float(known)
     if interval is None or not interval.high > interval.low:
         return None
     return (interval.high - interval.low) / (2 * NormalDist().inv_cdf((1 + interval.level) / 2))

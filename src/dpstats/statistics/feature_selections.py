@@ -27,6 +27,7 @@ from dpstats.foundations.json_types import NOTHING, WHOLE, either
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.aggregation.choices import choose_stable
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
@@ -62,10 +63,15 @@ PRODUCTS_CLAIM = (
 )
 LEAST_INFORMATIVE = 40
 """Rows without noise that would say as much as the noisy correlations; with fewer there is no reply."""
-TOO_FEW = Refusal(
-    "There are too few rows for so many features at this epsilon, or the outcome hardly varies.",
-    "The cost is spent. More rows, fewer features or a larger epsilon help; so does a delta, such as delta=1e-6.",
-)
+
+
+def too_few(question: Question) -> Refusal:
+    """The refusal where noisy correlations tell nothing; it advises a delta where the question has none."""
+    delta = "" if question.delta else "; so does a delta, such as delta=1e-6"
+    return Refusal(
+        "There are too few rows for this number of features at this epsilon, or the outcome hardly varies.",
+        f"The cost is spent. More rows, fewer features or a larger epsilon help{delta}.",
+    )
 
 
 def checked_at_most(value: object) -> int | None:
@@ -135,9 +141,9 @@ def features_by_products(table: Table, question: Question, rng: RandomSource) ->
         return _each(table, question, left, rng)
     found = noisy_correlations(table, features + 1, rows, budget, rng)
     if found is None or found.informative_rows < LEAST_INFORMATIVE:
-        return TOO_FEW
+        return too_few(question)
     notes = (
-        ("information", f"noise and sampling together are as the sampling of about {found.informative_rows:,.0f} rows"),
+        ("information", f"noise and sampling together are as the sampling of about {counted(found.informative_rows, 'row')}"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of all"),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),

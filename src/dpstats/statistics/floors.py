@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.registry import NEEDED_EPSILON, Answer, Outcome, Question, Refusal
 from dpstats.foundations.rounding import round_up
-
-MOST_TIMES = 100.0
-"""A refusal names no epsilon that is more than so many times the one that was spent."""
+from dpstats.foundations.text_tables import counted
 
 ROUGH_ADVICE = "; rough=True takes a rough answer."
 
@@ -60,12 +58,12 @@ class Floor:
         needed = self.rows_at(question)
         if noisy_rows >= needed:
             return None
-        times = needed / noisy_rows if noisy_rows > 0 and noisy_rows > self.rows else math.inf
-        more = f", or epsilon {NEEDED_EPSILON} for so few" if times <= MOST_TIMES else ""
+        times = needed / noisy_rows if noisy_rows > 0 and noisy_rows > self.rows else None
+        end = "." if self._is_hopeless(question, noisy_rows) else ROUGH_ADVICE
         return Refusal(
             f"{self._about(noisy_rows)} too few at this epsilon.",
-            f"It takes about {self._needed_text(needed)}{more}{'.' if self._is_hopeless(question, noisy_rows) else ROUGH_ADVICE}",
-            times if times <= MOST_TIMES else None,
+            f"It takes about {self._needed_text(needed)}{NEEDED_EPSILON}{end}",
+            times,
         )
 
     def _is_hopeless(self, question: Question, noisy_rows: float) -> bool:
@@ -85,7 +83,7 @@ class Floor:
 
     def _about(self, noisy_rows: float) -> str:
         rows = max(0, round(noisy_rows))
-        return f"About 1 {self.unit} is" if rows == 1 else f"About {rows:,} {self.unit}s are"
+        return f"About {counted(rows, self.unit)} {'is' if rows == 1 else 'are'}"
 
     def _needed_text(self, rows: float) -> str:
-        return f"{round_up(math.ceil(rows)):,.0f} {self.unit}s"
+        return counted(round_up(math.ceil(rows)), self.unit)

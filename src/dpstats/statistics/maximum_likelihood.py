@@ -57,6 +57,7 @@ from dpstats.statistics.likelihood.public_rows import simulated_rows
 from dpstats.statistics.likelihood.reach_steps import ReachWalk, is_exponential
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
 from dpstats.statistics.regression.budget_split import budget_split_for
+from dpstats.statistics.regression.parameter_table import error_notes
 from dpstats.statistics.regression.walk import FitContext
 
 MODEL_ERROR = "sampling error if rows follow the family, and noise"
@@ -302,12 +303,14 @@ def _by_scores(
         estimate.theta,
         covariance=estimate.covariance * np.outer(slopes, slopes),
         noise=estimate.noise,
+        clipping=estimate.clipping,
         noisy_rows=estimate.noisy_rows,
         estimates=estimates,
     )
     free = coordinates.free(estimate.theta)
     intervals = _intervals(question, np.sqrt(np.diag(estimate.covariance)), lambda step: coordinates.held(free + step), covers)
-    answer = Answer(fit, None, (("parameters", estimates), *_notes(question, family)), intervals)
+    notes = (("parameters", estimates), *error_notes(fit), *_notes(question, family))
+    answer = Answer(fit, None, notes, intervals)
     return floor.judge(question, walk.noisy_rows, answer) if floor else answer
 
 

@@ -57,10 +57,15 @@ STANDS_OUT = 3.0
 LEAST_GAIN = 0.5
 """Components must be at least so far on the way from random ones to the best."""
 NO_INTERVAL = "what the largest rows, which are drawn toward the middle, would change is not known"
-NO_STRUCTURE = Refusal(
-    "The correlations of these columns do not stand out of the noise, so that components would be random.",
-    "More rows or a larger epsilon help, fewer columns, and where there are many of them a delta.",
-)
+
+
+def no_structure(question: Question) -> Refusal:
+    """The refusal of components that might as well be random; it advises a delta where the question has none."""
+    delta = "" if question.delta else ", and where there are many of them a delta"
+    return Refusal(
+        "The correlations of these columns do not stand out of the noise, so that components would be random.",
+        f"More rows or a larger epsilon help, and fewer columns{delta}.",
+    )
 
 
 def _checked_components(value: object) -> int:
@@ -135,11 +140,11 @@ def _answer(table: Table, question: Question, rng: RandomSource, *, absolute: bo
     refusal = floor.refusal(question, frame.noisy_rows)
     still = still_columns(moments)
     if still or frame.nats < FRAME_NATS:
-        return refusal or (_varies_too_little(question, still[0]) if len(still) == 1 else NO_STRUCTURE)
+        return refusal or (_varies_too_little(question, still[0]) if len(still) == 1 else no_structure(question))
     scaled = question.arguments["scale"]
     found = components_of(question.columns, moments, question.arguments["components"], scaled)
     if (scaled and found.strength < STANDS_OUT) or found.gain < LEAST_GAIN:
-        return refusal or NO_STRUCTURE
+        return refusal or no_structure(question)
     return floor.judge(question, frame.noisy_rows, Answer(found.value, notes=_notes(question, found.value), unknown=NO_INTERVAL))
 
 

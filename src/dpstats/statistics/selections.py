@@ -25,11 +25,12 @@ from dpstats.foundations.json_types import TEXT, list_of, one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, ValueBy, method, register
 from dpstats.foundations.summaries import Column, Table
-from dpstats.statistics.aggregation.choices import choose_option, choose_stable, popularity
+from dpstats.statistics.aggregation.choices import NONE_OF_THEM, choose_option, choose_stable, popularity
 from dpstats.statistics.aggregation.plans import POPULARITY_SHARE
 from dpstats.statistics.cards import switch_parameter
 from dpstats.statistics.selection.block_counts import BLOCKS, blocks_for_options, blocks_for_share, blocks_for_stable
 from dpstats.statistics.selection.laws import LAWS, best_law, checked_laws, checked_names
+from dpstats.statistics.selection.majorities import NO_ANSWERS
 from dpstats.statistics.selection.models import MODELS, best_model, check_scikit_learn, estimators_of
 from dpstats.statistics.selection.simulations import simulated_law, simulated_model
 from dpstats.statistics.selection.values import PopularOption, revive_option
@@ -151,7 +152,7 @@ def select_option(
     raw_votes = raw_votes_of(blocks)
     winner = choose_stable(raw_votes, 1, epsilon, delta, rng) if stable else choose_option(raw_votes, names, epsilon, rng)
     if isinstance(winner, Refusal):
-        return winner
+        return NO_ANSWERS if winner is NONE_OF_THEM else winner  # the analyst has no function to try
     if not with_share:
         return Answer(str(winner), notes=notes_on_votes(question, blocks))
     share = popularity(raw_votes, winner, 1, share_epsilon, rng, question.interval)

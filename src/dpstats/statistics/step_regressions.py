@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -51,6 +52,7 @@ from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
 from dpstats.statistics.regression.octaves import TOO_LARGE
+from dpstats.statistics.regression.parameter_table import error_notes
 from dpstats.statistics.regression.quantile_steps import take_quantile_steps
 from dpstats.statistics.regression.shares import MOST_STEPS
 from dpstats.statistics.regression.steps import take_steps
@@ -157,11 +159,13 @@ def _method(
             estimate = take(context, features, interval=question.interval is not None, **question.arguments)
         if estimate is not None:
             return answer(estimate, question)
-        delta = "" if question.delta else " or with a delta, such as delta=1e-6"
+        with_delta = replace(question, cost=replace(question.cost, delta=Fraction(1, 10**6)))
+        is_fewer = not question.delta and floor(with_delta).rows_at(with_delta) < floor(question).rows_at(question)
+        delta = " or with a delta, such as delta=1e-6" if is_fewer else ""
         return Refusal(
             "There are too few rows for so many features at this epsilon, or the steps led nowhere.",
-            f"It takes {floor(question).rows_text(question)}, fewer with fewer features{delta}. Rows count whose cells are all "
-            "numbers: where a column holds texts, write C(column) in a formula.",
+            f"It takes {floor(question).rows_text(question)}, fewer with fewer features{delta}. Only rows whose cells are "
+            "all numbers count.",
         )
 
 
@@ -178,15 +182,18 @@ def _answer(estimate: Estimate, model: str, question: Question, aim: Aim, *notes
         rounded_values([*intercept, *estimate.coefficients], errors),
         covariance=None if covariance is None else rounded_covariance(covariance),
         noise=rounded_errors(estimate.noise),
+        clipping=None if estimate.clipping is None else rounded_errors(estimate.clipping),
         rows=estimate.noisy_rows,
         scale=estimate.scale,
         weak=estimate.weak,
         aim=aim.what,
     )
     floor = aim.floor(question)
-    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    helps = "more rows or a larger epsilon help" if question.delta else "more rows, a larger epsilon or a delta help"
+    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it; {helps}"
     common = (
         ("coefficients", aim.what),
+        *error_notes(fit),
         ("steps", str(estimate.taken)),
         *((("weak directions", weak),) if estimate.weak else ()),
         *((("intervals", SEPARATED),) if estimate.going_on else ()),

@@ -112,10 +112,10 @@ def test_errors_and_intervals_are_those_of_the_normal_law() -> None:
 def test_the_summary_has_a_line_for_each_parameter_and_leaves_out_what_is_unknown() -> None:
     lines = FIT.summary().splitlines()
     assert lines[0] == "Private maximum likelihood: gamma"
-    assert lines[2].split() == ["parameter", "estimate", "std.", "error", "noise", "err", "noise", "share", "[0.025", "0.975]"]
-    assert lines[4].split() == ["shape", "2", "0.1", "0.05", "25%", "1.804", "2.196"]
-    assert lines[5].split() == ["scale", "3", "inf", "inf", "-inf", "inf"]
-    assert lines[-1] == "rows: about 10,012"
+    assert lines[2].split() == ["parameter", "estimate", "std.", "error", "sampling", "noise", "[0.025", "0.975]"]
+    assert lines[4].split() == ["shape", "2", "0.1", "75%", "25%", "1.804", "2.196"]
+    assert lines[5].split() == ["scale", "3", "inf", "-inf", "inf"]
+    assert lines[-2:] == ["rows: about 10,012", "Parts of the squared total error: sampling and privacy noise."]
     assert BARE.summary().splitlines()[2].split() == ["parameter", "estimate"]
     assert "<th" in FIT._repr_html_()
     assert "&lt;b&gt;" in LikelihoodFit("model", ("<b>",), (1.0,))._repr_html_()

@@ -395,7 +395,7 @@ def test_coefficients_of_normal_rows_are_near() -> None:
         True
     ] * 3
     assert all(interval.high - interval.low < 0.4 for interval in release.intervals)
-    assert release.value.names == ("x1", "x2")
+    assert release.value.features == ("x1", "x2")
     assert abs(release.value.rows - 20_000) < 500
     pairs = reply(straight(20_000, 1), "theil_sen", epsilon=1)
     assert pairs.value.params == pytest.approx([3, 1], abs=0.1)

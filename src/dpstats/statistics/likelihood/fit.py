@@ -23,6 +23,7 @@ from dpstats.statistics.regression.parameter_table import (
     locked,
     nested_floats,
     parameters_html,
+    parts_line,
 )
 
 _MOST_SHOWN = 8
@@ -52,10 +53,12 @@ class LikelihoodFit(EstimatedParameters):
     """Vectors and matrices that the parameters make, by name, as tuples: ("mean", (1.0, 2.0))."""
     estimates: str = ""
     """What the parameters are, in one line."""
+    clipping: tuple[float, ...] | None = None
+    """What the allowance for scores that were cut off adds to each error, as a standard deviation; None where there is none."""
 
     def __post_init__(self) -> None:
         """Lists that belong together are of one length."""
-        sizes = [len(each) for each in (self.values, self.covariance, self.noise) if each is not None]
+        sizes = [len(each) for each in (self.values, self.covariance, self.noise, self.clipping) if each is not None]
         if not self.names or any(size != len(self.names) for size in sizes):
             raise DpstatsError("a fit has a value for each parameter, and an error for each where errors are known.")
 
@@ -89,6 +92,7 @@ class LikelihoodFit(EstimatedParameters):
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
         facts = [] if self.noisy_rows is None else [f"rows: about {self.noisy_rows:,}"]
         facts += [f"parameters: {self.estimates}"] if self.estimates else []
+        facts += parts_line(self.error_parts())
         return estimates_text(self._heading(), self._rows(intervals, level), facts)
 
     def to_dict(self) -> dict[str, object]:
@@ -149,7 +153,7 @@ class LikelihoodFit(EstimatedParameters):
         return f"Private maximum likelihood: {value_text(self.family)}"
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
-        return self._table_rows(self.names, self.noise, intervals, level)
+        return self._table_rows(intervals, level)
 
 
 def fit_of(
@@ -158,6 +162,7 @@ def fit_of(
     *,
     covariance: ArrayLike | None = None,
     noise: ArrayLike | None = None,
+    clipping: ArrayLike | None = None,
     noisy_rows: int | None = None,
     estimates: str = "",
 ) -> LikelihoodFit:
@@ -171,6 +176,7 @@ def fit_of(
         values=nested_floats(numbers),
         covariance=None if covariance is None else rounded_covariance(covariance),
         noise=None if noise is None else rounded_errors(noise),
+        clipping=None if clipping is None else rounded_errors(clipping),
         noisy_rows=None if noisy_rows is None else int(noisy_rows),
         shapes=tuple((name, nested_floats(value)) for name, value in shaped.items() if name not in family.parameters),
         estimates=estimates,
@@ -194,4 +200,5 @@ def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:
         noisy_rows=plain["noisy_rows"],
         shapes=tuple((name, nested_floats(value)) for name, value in plain["shapes"]),
         estimates=plain.get("estimates", ""),
+        clipping=nested_floats(plain.get("clipping")),
     )

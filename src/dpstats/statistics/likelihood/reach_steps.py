@@ -230,10 +230,12 @@ class ReachWalk(ScoreWalk):
         farther = lost * np.sqrt(np.diag(turn @ (spread / np.linalg.eigvalsh(spread).max()) @ turn.T))
         deviations = np.sqrt(np.diag(covariance))
         longer = 1 + np.minimum(farther / (USUAL * deviations), MOST_LOST)
-        noise = self.coordinates.slopes(step.stand.theta) * step.noise * np.sqrt(np.square(turn).sum(axis=1))
+        slopes = self.coordinates.slopes(step.stand.theta)
+        noise = slopes * step.noise * np.sqrt(np.square(turn).sum(axis=1))
         if not (np.isfinite(covariance).all() and np.isfinite(longer).all()):
             return None
-        return ScoreEstimate(step.stand.theta, covariance * np.outer(longer, longer), noise, max(1, round(rows)))
+        clipping = slopes * deviations * np.sqrt(longer**2 - 1)
+        return ScoreEstimate(step.stand.theta, covariance * np.outer(longer, longer), noise, max(1, round(rows)), clipping)
 
     def _plan(self, size: int, reach: Nats, slopes: Nats, products: Nats | None = None) -> NewtonPlan:
         """What a step spends beside its scores."""

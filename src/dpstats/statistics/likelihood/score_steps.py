@@ -74,6 +74,8 @@ class ScoreEstimate:
     noise: Floats
     """Standard deviations of the last step's noise in the parameters."""
     noisy_rows: int
+    clipping: Floats | None = None
+    """What the allowance for scores that were cut off adds to each parameter's error, as a standard deviation."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import DpstatsError, UnknownNameError
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.regression.parameter_table import (
     COEFFICIENTS,
     EstimatedParameters,
@@ -21,6 +22,7 @@ from dpstats.statistics.regression.parameter_table import (
     nested_floats,
     normal_p_value,
     parameters_html,
+    parts_line,
 )
 from dpstats.statistics.regression.predictions import exponentials, linear_predictors, probabilities, rows_by_name
 
@@ -38,14 +40,15 @@ Numbers = NDArray[np.float64]
 class RegressionFit(EstimatedParameters):
     """A regression as it was released. Everything in it comes from noisy numbers.
 
-    Where a list has an entry for the intercept, that comes first.
+    `names`, `params`, errors, p-values and intervals have one entry for each parameter, as in statsmodels: the intercept first,
+    where one was fitted, and then the features.
     """
 
     model: str
     """"linear", "quantile 0.5", "logistic" or "poisson"."""
     outcome: str
-    names: tuple[str, ...]
-    """The features: their names, or x1, x2, ... where they have none."""
+    features: tuple[str, ...]
+    """The names of the features, or x1, x2, ... where they have none."""
     intercept: float
     """0.0 where none was fitted."""
     coefficients: tuple[float, ...]
@@ -64,15 +67,22 @@ class RegressionFit(EstimatedParameters):
     """Directions in which features hardly vary, or follow from others, as far as noise lets one see."""
     aim: str = ""
     """What the coefficients are: of least squares, say."""
+    clipping: tuple[float, ...] | None = None
+    """What the allowance for rows beyond a private clipping threshold adds to each error, as a standard deviation; None where
+    there is no such threshold."""
     rows_of: Callable[[Any], Numbers] | None = field(default=None, compare=False, repr=False)
     """Makes features of new data, where a formula says how; public, and not a part of the release."""
 
     def __post_init__(self) -> None:
         """Lists that belong together are of one length."""
-        known = (len(self.names) + 1,) if self.has_intercept else (len(self.names), len(self.names) + 1)
-        sizes = [len(each) for each in (self.covariance, self.noise) if each is not None]
-        if len(self.coefficients) != len(self.names) or any(size not in known for size in sizes):
+        sizes = [len(each) for each in (self.covariance, self.noise, self.clipping) if each is not None]
+        if len(self.coefficients) != len(self.features) or any(size != len(self.names) for size in sizes):
             raise DpstatsError("a regression has a coefficient for each feature, and errors for them and the intercept.")
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the parameters, in the order of `params`."""
+        return (INTERCEPT, *self.features) if self.has_intercept else self.features
 
     @property
     def coef(self) -> Numbers:
@@ -81,8 +91,8 @@ class RegressionFit(EstimatedParameters):
 
     @property
     def params(self) -> Numbers:
-        """The intercept and then the coefficients, as in statsmodels; an array that cannot be written to."""
-        return locked((self.intercept, *self.coefficients))
+        """The intercept, where one was fitted, and then the coefficients, as in statsmodels; it cannot be written to."""
+        return locked([value for _, value in self.named_values()])
 
     @property
     def tvalues(self) -> Numbers | None:
@@ -103,11 +113,8 @@ class RegressionFit(EstimatedParameters):
         return self.rows
 
     def cov_params(self) -> Numbers | None:
-        """`covariance` as an array with a row for each parameter; 0 for an intercept that was not fitted."""
-        if self.covariance is None:
-            return None
-        without = len(self.names) + 1 - len(self.covariance)
-        return locked(np.pad(np.array(self.covariance, dtype=float), ((without, 0), (without, 0))))
+        """`covariance` as an array with a row for each parameter."""
+        return None if self.covariance is None else locked(self.covariance)
 
     def __getitem__(self, name: str) -> float:
         """A parameter by its name: fit["age"], fit["Intercept"]."""
@@ -126,8 +133,8 @@ class RegressionFit(EstimatedParameters):
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each parameter with its name, the intercept first where one was fitted: in the order of a release's intervals."""
-        first = ((INTERCEPT, self.intercept),) if self.has_intercept else ()
-        return (*first, *zip(self.names, self.coefficients, strict=True))
+        values = (self.intercept, *self.coefficients) if self.has_intercept else self.coefficients
+        return tuple(zip(self.names, values, strict=True))
 
     def p_values(self) -> Numbers | None:
         """For each parameter how likely one as far from 0 is if it were 0, by the normal law; None where unknown."""
@@ -138,11 +145,11 @@ class RegressionFit(EstimatedParameters):
     def predict(self, data: Any) -> Numbers:
         """What the fit predicts for new rows: means, of a logistic fit probabilities, of a quantile fit quantiles.
 
-        `data` is a two-dimensional array or a list of rows, with the features in the order of `names`; or a data frame or a dict
+        `data` is a two-dimensional array or a list of rows, with columns in the order of `features`; or a data frame or a dict
         of columns, which are taken by name. A fit of a formula takes the columns of the formula. Missing cells give NaN.
         """
-        are_places = self.names == _places(len(self.names))
-        raw_rows = rows_by_name(data, self.names, are_places=are_places) if self.rows_of is None else self.rows_of(data)
+        are_places = self.features == _places(len(self.features))
+        raw_rows = rows_by_name(data, self.features, are_places=are_places) if self.rows_of is None else self.rows_of(data)
         raw_linear = linear_predictors(raw_rows, self.intercept, self.coefficients)
         inverse_link = _INVERSE_LINKS.get(self.model)
         return raw_linear if inverse_link is None else inverse_link(raw_linear)
@@ -153,11 +160,11 @@ class RegressionFit(EstimatedParameters):
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "rows_of"}
+        return {"names": self.names, **{each.name: getattr(self, each.name) for each in fields(self) if each.name != "rows_of"}}
 
     def __str__(self) -> str:
         terms = [f"{self.intercept:.6g}"] if self.has_intercept else []
-        for name, coefficient in zip(self.names, self.coefficients, strict=True):
+        for name, coefficient in zip(self.features, self.coefficients, strict=True):
             sign = "-" if coefficient < 0 else "+"
             lead = f" {sign} " if terms else sign.replace("+", "")
             terms.append(f"{lead}{abs(coefficient):.6g} * {name}")
@@ -167,17 +174,13 @@ class RegressionFit(EstimatedParameters):
     def _repr_html_(self) -> str:
         return parameters_html(COEFFICIENTS, value_text(f"{self._heading()} of {self.outcome}"), self._rows((), 0.95))
 
-    def _of_all(self, known: Sequence[float]) -> Numbers:
-        """One number for the intercept and each coefficient; 0 for an intercept that was not fitted."""
-        return locked(known if len(known) > len(self.names) else (0.0, *known))
-
     def _heading(self) -> str:
         return f"Private {self.model} regression"
 
     def _facts(self) -> list[tuple[str, str]]:
         """What stands above the coefficients, without what was not bought."""
-        parameters = len(self.names) + self.has_intercept
-        facts = [("Dep. Variable", self.outcome), ("Model", self.model), ("Df Model", str(len(self.names)))]
+        parameters = len(self.names)
+        facts = [("Dep. Variable", self.outcome), ("Model", self.model), ("Df Model", str(len(self.features)))]
         if self.rows is not None:
             facts += [("No. Observations", f"about {self.rows:,}"), ("Df Residuals", f"about {max(0, self.rows - parameters):,}")]
         if self.scale is not None:
@@ -185,17 +188,14 @@ class RegressionFit(EstimatedParameters):
         return facts
 
     def _below(self) -> list[str]:
-        aim = [f"Coefficients: {self.aim}."] if self.aim else []
-        if not self.weak:
-            return aim
-        directions = "1 weak direction" if self.weak == 1 else f"{self.weak} weak directions"
-        return [
-            *aim,
-            f"{directions}: features hardly vary there, or follow from others; wide errors. A delta, or a larger epsilon, helps.",
-        ]
+        lines = [*([f"Coefficients: {self.aim}."] if self.aim else []), *parts_line(self.error_parts())]
+        if self.weak:
+            where = "features hardly vary there, or follow from others; errors are wide"
+            lines.append(f"{counted(self.weak, 'weak direction')}: {where}. More rows, or a larger epsilon, help.")
+        return lines
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
-        return self._table_rows((INTERCEPT, *self.names), self.noise, intervals, level, first=0 if self.has_intercept else 1)
+        return self._table_rows(intervals, level)
 
 
 def named(question: Question) -> tuple[tuple[str, ...], str]:
@@ -214,8 +214,10 @@ def fit_of(question: Question, model: str, values: Sequence[float], **known: Any
 
 def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:
     """The fit that `to_dict` made plain, or that was read back from JSON."""
-    numbers = ("intercept", "scale", "coefficients", "noise", "covariance")
-    return RegressionFit(**{**plain, "names": tuple(plain["names"]), **{name: nested_floats(plain[name]) for name in numbers}})
+    numbers = ("intercept", "scale", "coefficients", "noise", "covariance", "clipping")
+    known = {name: value for name, value in plain.items() if name not in ("names", "features")}
+    features = plain.get("features", plain["names"])  # an archive of an earlier version has the names of features alone
+    return RegressionFit(**known | {name: nested_floats(plain.get(name)) for name in numbers} | {"features": tuple(features)})
 
 
 def _places(how_many: int) -> tuple[str, ...]:

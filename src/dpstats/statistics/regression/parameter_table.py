@@ -1,4 +1,4 @@
-"""The table of a fit's parameters, as text and as HTML: each with its error, how much of that is noise, and its interval."""
+"""The table of a fit's parameters, as text and as HTML: each with its error, the parts of that, and its interval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,35 @@ from dpstats.foundations.text_tables import GAP, html_named_table, ruled_table, 
 
 _LONGEST_NAME = 32
 _ERROR_DIGITS = 3
+_LEAST_P = 0.001
+_MOST_LISTED = 5
+"""Parameters whose errors' parts a card lists; the summary has all of them."""
+_PART_NAMES = "sampling", "noise", "cut off"
 _COARSEST = -300
 """Floats are rounded to no larger powers of 10, which might be beyond them."""
 
 Floats = NDArray[np.float64]
+
+
+class ErrorParts(NamedTuple):
+    """The parts of the variance of a parameter's total error, which add up to 1."""
+
+    sampling: float
+    """Sampling, and what the steps of the fit may have missed."""
+    noise: float
+    """Privacy noise."""
+    clipping: float | None
+    """The allowance for rows that were cut off at a private clipping threshold; None where nothing was cut off."""
+
+    @property
+    def percents(self) -> tuple[int, ...]:
+        """Whole per cent, which add up to 100: those with the largest remainders are rounded up."""
+        exact = [100 * part for part in self if part is not None]
+        whole = [math.floor(part) for part in exact]
+        by_remainder = sorted(range(len(exact)), key=lambda place: whole[place] - exact[place])
+        for place in by_remainder[: 100 - sum(whole)]:
+            whole[place] += 1
+        return tuple(whole)
 
 
 @dataclass(frozen=True)
@@ -36,6 +61,7 @@ class ParameterRow:
     """The standard deviation of the total error."""
     noise: float | None = None
     """The standard deviation of the privacy noise."""
+    parts: ErrorParts | None = None
     p_value: float | None = None
     ends: tuple[float, float] | None = None
     """Of the interval."""
@@ -58,18 +84,14 @@ class ParameterRow:
         """The parameter in units of its error; None where that says nothing."""
         return self.value / self.error if self.error and math.isfinite(self.error) else None
 
-    @property
-    def noise_share(self) -> float | None:
-        """The part of the error's variance that is privacy noise."""
-        if self.noise is None or not self.error or not math.isfinite(self.error):
-            return None
-        return min(1.0, (self.noise / self.error) ** 2)
-
 
 class EstimatedParameters:
     """What a fit derives from its parameters and the covariance of their errors."""
 
+    names: tuple[str, ...]
     covariance: tuple[tuple[float, ...], ...] | None
+    noise: tuple[float, ...] | None
+    clipping: tuple[float, ...] | None
 
     @property
     def params(self) -> Floats:
@@ -81,7 +103,7 @@ class EstimatedParameters:
         """Standard deviations of the total error; None where they are not known."""
         if self.covariance is None:
             return None
-        return self._of_all([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
+        return locked([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
 
     @property
     def bse(self) -> Floats | None:
@@ -93,30 +115,31 @@ class EstimatedParameters:
         ends = [pair for pair in self._ends(level) if pair is not None]
         return locked(ends) if ends else None
 
-    def _of_all(self, known: Sequence[float]) -> Floats:
-        """A number for each of `params`."""
-        return locked(known)
+    def error_parts(self) -> tuple[ErrorParts | None, ...]:
+        """The parts of each parameter's total error; None where they are not known."""
+        if self.errors is None or self.noise is None:
+            return (None,) * len(self.names)
+        known = zip(self.errors.tolist(), self.noise, self.clipping or [None] * len(self.names), strict=True)
+        return tuple(_error_parts(*each) if each[0] and math.isfinite(each[0]) else None for each in known)
 
-    def _table_rows(
-        self, names: Sequence[str], noise: Sequence[float] | None, intervals: Sequence[Interval], level: float, first: int = 0
-    ) -> list[ParameterRow]:
-        """The parameters from the `first` on, with the `intervals` of a release or else normal ones."""
-        if intervals and len(intervals) != len(names) - first:
+    def _table_rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
+        """The parameters, with the `intervals` of a release or else normal ones."""
+        if intervals and len(intervals) != len(self.names):
             raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
-        ends = [*(None,) * first, *((each.low, each.high) for each in intervals)] if intervals else self._ends(level)
-        level, errors = intervals[0].level if intervals else level, self.errors
-        noises = None if noise is None else self._of_all(noise)
+        ends = [(each.low, each.high) for each in intervals] if intervals else self._ends(level)
+        level, errors, parts = intervals[0].level if intervals else level, self.errors, self.error_parts()
         return [
             ParameterRow(
-                name=names[place],
+                name=name,
                 value=float(self.params[place]),
                 level=level,
                 error=None if errors is None else float(errors[place]),
-                noise=None if noises is None else float(noises[place]),
+                noise=None if self.noise is None else self.noise[place],
+                parts=parts[place],
                 p_value=None if errors is None else normal_p_value(float(self.params[place]), float(errors[place])),
                 ends=ends[place],
             )
-            for place in range(first, len(names))
+            for place, name in enumerate(self.names)
         ]
 
     def _ends(self, level: float) -> list[tuple[float, float] | None]:
@@ -127,6 +150,34 @@ class EstimatedParameters:
             return [None] * len(self.params)
         reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
         return [(float(value - reach), float(value + reach)) for value, reach in zip(self.params, reaches, strict=True)]
+
+
+def _error_parts(error: float, noise: float, clipping: float | None) -> ErrorParts:
+    allowed = 0.0 if clipping is None else min(1.0, (clipping / error) ** 2)
+    noisy = min(1 - allowed, (noise / error) ** 2)
+    return ErrorParts(1 - allowed - noisy, noisy, None if clipping is None else allowed)
+
+
+def error_notes(fit: EstimatedParameters) -> tuple[tuple[str, str], ...]:
+    """The card's line on the parts of the first parameters' errors."""
+    known = [(name, parts) for name, parts in zip(fit.names, fit.error_parts(), strict=True) if parts is not None]
+    listed = [f"{value_text(name)} {_parts_text(parts)}" for name, parts in known[:_MOST_LISTED]]
+    more = [f"... {len(known)} in all: see the summary"] if len(known) > _MOST_LISTED else []
+    return (("error", f"parts of its variance: {'; '.join([*listed, *more])}"),) if known else ()
+
+
+def parts_line(parts: Sequence[ErrorParts | None]) -> list[str]:
+    """What stands below a table whose columns say the parts of errors."""
+    known = [each for each in parts if each is not None]
+    if not known:
+        return []
+    clipped = any(each.clipping is not None for each in known)
+    cut = ", privacy noise, and the allowance for rows that were cut off" if clipped else " and privacy noise"
+    return [f"Parts of the squared total error: sampling{cut}."]
+
+
+def _parts_text(parts: ErrorParts) -> str:
+    return ", ".join(f"{name} {percent}%" for name, percent in zip(_PART_NAMES, parts.percents, strict=False))
 
 
 def locked(values: ArrayLike) -> Floats:
@@ -155,9 +206,20 @@ def normal_p_value(value: float, error: float) -> float:
 Columns = tuple[tuple[Callable[[float], str], Callable[[ParameterRow], str]], ...]
 """What stands above each column, by the level of intervals, and what stands in it."""
 
-_NOISE: Columns = (
-    (lambda level: "noise err", lambda row: _number(row.noise)),
-    (lambda level: "noise share", lambda row: "" if row.noise_share is None else f"{100 * row.noise_share:.0f}%"),
+
+def _part(place: int) -> Callable[[ParameterRow], str]:
+    def text(row: ParameterRow) -> str:
+        percents = () if row.parts is None else row.parts.percents
+        return f"{percents[place]}%" if place < len(percents) else ""
+
+    return text
+
+
+_PARTS: Columns = (
+    (lambda level: "noise err", lambda row: _number(row.noise) if row.error is None else ""),
+    (lambda level: "sampling", _part(0)),
+    (lambda level: "noise", _part(1)),
+    (lambda level: "cut off", _part(2)),
 )
 
 
@@ -171,9 +233,9 @@ def _ends(digits: int) -> Columns:
 COEFFICIENTS: Columns = (
     (lambda level: "coef", lambda row: row.shown_value),
     (lambda level: "total err", lambda row: _number(row.error)),
-    *_NOISE,
+    *_PARTS,
     (lambda level: "z", lambda row: "" if row.z is None else f"{row.z:.3f}"),
-    (lambda level: "P>|z|", lambda row: "" if row.p_value is None else f"{row.p_value:.3f}"),
+    (lambda level: "P>|z|", lambda row: "" if row.p_value is None else _p_text(row.p_value)),
     *_ends(digits=4),
 )
 """Of a regression, laid out as statisticians know it."""
@@ -181,7 +243,7 @@ COEFFICIENTS: Columns = (
 ESTIMATES: Columns = (
     (lambda level: "estimate", lambda row: row.shown_value),
     (lambda level: "std. error", lambda row: _number(row.error)),
-    *_NOISE,
+    *_PARTS,
     *_ends(digits=5),
 )
 """Of maximum likelihood."""
@@ -229,6 +291,11 @@ def _one_column(facts: Sequence[tuple[str, str]]) -> list[str]:
     left = max((len(name) for name, _ in facts), default=0)
     right = max((len(text) for _, text in facts), default=0)
     return [f"{name.ljust(left)} {text.rjust(right)}" for name, text in facts]
+
+
+def _p_text(p_value: float) -> str:
+    """A p-value to three digits; one that these would show as 0 is only known to be below them."""
+    return f"{p_value:.3f}" if p_value >= _LEAST_P else f"<{_LEAST_P:.3f}"
 
 
 def _number(value: float | None, digits: int = 4) -> str:

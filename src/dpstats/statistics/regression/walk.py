@@ -74,6 +74,8 @@ class Estimate:
     """Residuals beyond it counted as at it."""
     going_on: bool = False
     """Whether features determine the outcome, so that there are no coefficients at which steps would end."""
+    clipping: Floats | None = None
+    """What the allowance for rows beyond a reach adds to each error, as a standard deviation, intercept first."""
     largest: float = 0.0
     """The largest middle or scale of a column."""
 
@@ -285,7 +287,7 @@ class Walk:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
         what may be `left_over` counts as noise too. What rows beyond a reach may have `lost`, and what they clearly did,
         lengthens errors."""
-        intercept = self.points.intercept
+        intercept, clipping = self.points.intercept, None
         scales, middles = np.array(self.standard.scales), np.array(self.standard.middles)
         back = np.zeros((self.size, self.size))
         with np.errstate(all="ignore"):
@@ -300,6 +302,7 @@ class Walk:
                 errors = np.maximum(np.sqrt(np.maximum(np.diag(spread), 0.0)), 1e-300) * INTERVAL_ERRORS
                 maybe, clearly = (np.sqrt(np.square(back @ each).sum(axis=1)) / errors for each in lost)
                 longer = 1 + np.fmax(np.fmin(maybe, MOST_LOST), clearly)
+                clipping = np.sqrt(np.maximum(np.diag(spread), 0.0) * (longer**2 - 1))
                 spread = spread * np.outer(longer, longer)
         if raised is not None:
             found[0] += raised.by
@@ -309,9 +312,8 @@ class Walk:
         first = float(found[0]) + self.standard.outcome if intercept else 0.0
         weak, mean = int(np.count_nonzero(matrix.eigenvalues < matrix.noise)), raised is not None
         largest = max(map(abs, (*self.standard.middles, *self.standard.scales, self.standard.outcome)))
-        return Estimate(
-            first, found[intercept:], spread, noise, self.rows, scale, taken, weak, mean, going_on=going_on, largest=largest
-        )
+        reached = Estimate(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, mean, clipping=clipping)
+        return replace(reached, going_on=going_on, largest=largest)
 
 
 def largest_eigenvalue(deviation: float, size: int) -> float:
