@@ -20,6 +20,7 @@ from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import INTERVAL, Outcome, checked_level, checked_rough, outcome_of, reply_to
 from dpstats.foundations.results import NoReply, Release
+from dpstats.foundations.text_tables import counted
 from dpstats.foundations.words import with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate, ship
 from dpstats.statistics.aggregation.named_functions import NAMED, named_function
@@ -201,6 +202,6 @@ def checked_limits(seconds: Any, workers: Any) -> tuple[float, int | None]:
 def shown_function(function: Any) -> str:
     """The function's name, as far as it is plain."""
     if isinstance(function, (list, tuple)):
-        return f"{len(function)} functions"
+        return counted(len(function), "function")
     name = function if isinstance(function, str) else getattr(function, "__name__", type(function).__name__)
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else "f"

@@ -23,6 +23,7 @@ from dpstats.foundations.registry import INTERVAL, Answer, Question, Refusal, fi
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Table
+from dpstats.foundations.text_tables import counted
 from dpstats.foundations.words import check_words, with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, ship
 from dpstats.statistics.aggregation.plans import plan_for
@@ -173,7 +174,9 @@ def aggregate_choices(
         unit=unit,
         rng=rng,
     )
-    return replace(reply, question=f"aggregate_choices({len(analysts)} analysts, blocks={blocks}, aggregate={aggregate})")
+    return replace(
+        reply, question=f"aggregate_choices({counted(len(analysts), 'analyst')}, blocks={blocks}, aggregate={aggregate})"
+    )
 
 
 @with_known_words(f="function")

@@ -107,7 +107,7 @@ def test_a_pin_that_does_not_match_is_reported_until_it_is_renewed(
     assert "dpstats.audit.proofs.pins has changed" in capsys.readouterr().out
     assert proofs.main(["--renew", str(proof)]) == 0
     assert proof.read_text(encoding="utf-8").startswith("# Thing\ntext\n")
-    assert "1 proofs, 2 pins, 0 complaints" in capsys.readouterr().out
+    assert "1 proof, 2 pins, 0 complaints" in capsys.readouterr().out
 
 
 def test_a_pin_on_nothing_and_a_proof_without_pins_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

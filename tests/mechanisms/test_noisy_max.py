@@ -125,7 +125,7 @@ def test_labels_name_the_winner() -> None:
     ("scores", "keywords", "words"),
     [
         ([], {}, "at least one candidate"),
-        ([1, 2], {"labels": ["a"]}, "1 labels for 2 scores"),
+        ([1, 2], {"labels": ["a"]}, "1 label for 2 scores"),
         ([1, 2], {"sensitivity": 0}, "sensitivity must be a positive"),
         ([1, 2], {"epsilon": 0}, "epsilon must be a positive"),
     ],

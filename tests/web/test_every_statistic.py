@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from html import unescape
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import dpstats as dp
 from dpstats.curator.session import Session
 from dpstats.foundations.registry import find_statistic, statistic_names
 from dpstats.web.figures.filters import FIGURES
-from dpstats.web.published.answers import answer_values
+from dpstats.web.published.answers import answer_values, in_short
 from dpstats.web.words import FILTERS
 from tests.questions import columns_for, required_of, session
 from tests.web.conftest import Service
@@ -56,7 +57,7 @@ def release_of(survey: Session, name: str) -> Any:
 def test_every_answer_is_shown_in_words_and_numbers() -> None:
     templates = Environment(loader=PackageLoader("dpstats.web"), autoescape=True, undefined=StrictUndefined)
     templates.filters.update({**FILTERS, **FIGURES})
-    survey, shown = session(), templates.from_string(SHOWN)
+    survey, shown, owned = session(), templates.from_string(SHOWN), templates.get_template("own_part.html")
     for name in statistic_names():
         release = release_of(survey, name)
         values = answer_values(release)
@@ -65,4 +66,9 @@ def test_every_answer_is_shown_in_words_and_numbers() -> None:
         if values["has_reply"]:
             assert any(values[each] for each in ("headline", "words", "tables", "counts", "figure")), name
             text = shown.render(answer=values)
-            assert values["sentence"][:20] in text.replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">"), name
+            assert values["sentence"][:20] in unescape(text), name
+            if hasattr(release.value, "p_value"):  # the number in large is the estimate: both pages name it, and say p
+                for page in (text, owned.render(part=values)):
+                    assert f'<p class="between">{release.value.estimates}</p>' in unescape(page), name
+                    assert f"The test gives {release.value}" in unescape(page), name
+                assert release.value.estimates in in_short(release), name

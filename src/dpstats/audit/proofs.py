@@ -25,6 +25,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from dpstats.foundations.text_tables import counted
+
 PACKAGE = Path(__file__).resolve().parents[1]
 HEADING = "## Functions this proof speaks of"
 
@@ -149,8 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.renew is not None:
         renew(given.renew)
     found = complaints()
-    counted = f"{len(proof_files())} proofs, {sum(len(pins(proof)) for proof in proof_files())} pins, {len(found)} complaints"
-    sys.stdout.write("\n".join([*found, counted]) + "\n")
+    pinned = sum(len(pins(proof)) for proof in proof_files())
+    numbers = counted(len(proof_files()), "proof"), counted(pinned, "pin"), counted(len(found), "complaint")
+    sys.stdout.write("\n".join([*found, ", ".join(numbers)]) + "\n")
     return 1 if found else 0
 
 

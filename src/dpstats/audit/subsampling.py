@@ -17,6 +17,7 @@ from dpstats.engines.taking import rows_taker
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.rounding import decimal_text, exact_rational
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.coins import uniform_indices
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate
 from dpstats.statistics.aggregation.replies import LabelForm, LabelReply, ReplyForm
@@ -49,7 +50,7 @@ class SubsamplingStability:
         return self.share >= ENOUGH
 
     def __str__(self) -> str:
-        how = f"{self.agreed:,} of {self.runs:,} samples with fraction {decimal_text(self.fraction)} agree with all rows"
+        how = f"{self.agreed:,} of {counted(self.runs, 'sample')} with fraction {decimal_text(self.fraction)} agree with all rows"
         return f"{how} [{self.note}]"
 
 

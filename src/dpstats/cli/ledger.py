@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from dpstats.cli import exits
-from dpstats.cli.ledger_statements import counted, show
+from dpstats.cli.ledger_statements import show
 from dpstats.curator.ledger.backup import back_up, restore, shown_address
 from dpstats.curator.ledger.chain_files import SUFFIX, ChainFile
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
@@ -15,6 +15,7 @@ from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Signatures
 from dpstats.curator.ledger.verification import Verification
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.text_tables import counted
 
 UNSOUND = 1
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dpstats.cli import exits
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.statements import Statement, StatementLine
+from dpstats.curator.protection import ROW
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import headed_lines, shortened, table_lines
+from dpstats.foundations.text_tables import counted, headed_lines, shortened, table_lines
 
 _LONGEST_QUESTION = 60
 
@@ -43,7 +44,7 @@ def _chosen(statements: Sequence[Statement], dataset: str | None) -> list[Statem
 
 def _statement_text(statement: Statement) -> str:
     terms, keeper = statement.terms, statement.terms.budget.keeper
-    of_rows = isinstance(terms.neighbors, Neighbors)  # a graph's edges have any number of rows
+    of_rows = isinstance(terms.neighbors, Neighbors) and terms.unit != ROW  # a graph's edges have any number of rows
     rows = f"; at most {counted(terms.max_rows_per_unit, 'row')} per {terms.unit}" if of_rows else ""
     amounts = f", that is {statement.spent}" if keeper.loss_name != "epsilon" else ""
     facts = [
@@ -70,8 +71,3 @@ def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
         answered = "archived" if line.document is not None else "none"
         rows.append((when, question, str(line.cost), keeper.words(line.total), answered))
     return [f"  {line}" for line in table_lines(rows)]
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

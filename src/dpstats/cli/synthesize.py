@@ -17,6 +17,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError, Mis
 from dpstats.foundations.randomness import seeded, source_or_system
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
+from dpstats.foundations.text_tables import counted
 
 if TYPE_CHECKING:
     from dpstats.statistics.synthetic.data import SyntheticData
@@ -77,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"dpstats: {NOT_PRIVATE}. Do not publish these rows.", file=sys.stderr)
     if isinstance(reply, NoReply):
         return exits.NO_REPLY
-    print(f"\n{len(reply.value):,} rows were written to {target}.")
+    was = "was" if len(reply.value) == 1 else "were"
+    print(f"\n{counted(len(reply.value), 'row')} {was} written to {target}.")
     return exits.ANSWERED
 
 

@@ -18,7 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import statistic_names
 from dpstats.foundations.results import NoReply
-from dpstats.foundations.text_tables import headed_lines
+from dpstats.foundations.text_tables import counted, headed_lines
 
 NARROWING = ("where", "select", "with_columns", "group_by")
 QUESTIONS = ("classification", "regression", "sketch")
@@ -107,4 +107,4 @@ class Basket:
 
     def __repr__(self) -> str:
         costs = f", {self.cost} in all" if self._waiting else ""
-        return f"Basket({self._table.name}, {len(self):,} question{'s' * (len(self) != 1)}{costs})"
+        return f"Basket({self._table.name}, {counted(len(self), 'question')}{costs})"

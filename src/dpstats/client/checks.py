@@ -12,6 +12,7 @@ from dpstats.curator.ledger.signed_heads import Signatures, check_heads
 from dpstats.curator.ledger.signing import can_check, is_signed
 from dpstats.foundations.errors import ServiceError
 from dpstats.foundations.results import Card
+from dpstats.foundations.text_tables import counted
 
 HEADS = "heads.txt"
 NOT_CHECKED = "signatures were not checked: pip install 'dpstats[signing]'"
@@ -57,8 +58,8 @@ class LedgerCheck:
 
     def __str__(self) -> str:
         number = len(self.complaints)
-        verdict = "nothing is wrong" if not number else f"{number} complaint{'s' * (number > 1)}: {'; '.join(self.complaints)}"
-        return f"the ledger of {self.dataset}, by {self.receipts:,} receipt{'s' * (self.receipts != 1)}: {verdict}"
+        verdict = "nothing is wrong" if not number else f"{counted(number, 'complaint')}: {'; '.join(self.complaints)}"
+        return f"the ledger of {self.dataset}, by {counted(self.receipts, 'receipt')}: {verdict}"
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpstats.foundations.errors import MissingExtraError
 from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import html_table, shortened, table_lines
+from dpstats.foundations.text_tables import counted, html_table, shortened, table_lines
 
 _LONGEST = 60
 """Letters of a cell that is printed."""
@@ -38,7 +38,7 @@ class FrameRows:
         return "\n".join([self._title, *(f"  {line}" for line in table_lines([self._headings, *self._cells()]))])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._title}, {len(self):,} row{'s' * (len(self) != 1)}: print it)"
+        return f"{type(self).__name__}({self._title}, {counted(len(self), 'row')}: print it)"
 
     def _repr_html_(self) -> str:
         return html_table(self._title, self._headings, self._cells(), range(len(self._headings)))

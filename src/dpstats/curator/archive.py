@@ -58,9 +58,10 @@ def document_of(result: Result) -> dict[str, Any]:
         "claim": result.claim,
         "interval": None if interval is None else _plain([interval.low, interval.high, interval.level]),
         "covers": "" if interval is None else interval.covers,
+        **({"of": interval.of} if interval is not None and interval.of else {}),
         **({"rough": True} if result.rough else {}),
         **({"unknown": result.unknown} if result.unknown else {}),
-        **({"intervals": [_plain([each.low, each.high, each.level, each.covers]) for each in several]} if several else {}),
+        **({"intervals": [_plain_interval(each) for each in several]} if several else {}),
         "notes": [list(note) for note in result.notes],
     }
 
@@ -82,12 +83,21 @@ def result_of(document: Mapping[str, Any], statistic: Revives) -> Result:
         method=document["method"],
         claim=document["claim"],
         private=True,
-        interval=None if document["interval"] is None else Interval(*_revived([*document["interval"], document["covers"]])),
+        interval=None if document["interval"] is None else _single_interval(document),
         intervals=tuple(Interval(*_revived(each)) for each in document.get("intervals", ())),
         notes=_revived(document["notes"]),
         rough=document.get("rough", False),
         unknown=document.get("unknown", ""),
     )
+
+
+def _plain_interval(interval: Interval) -> list[Any]:
+    named = [interval.of] if interval.of else []
+    return [*_plain([interval.low, interval.high, interval.level]), interval.covers, *named]
+
+
+def _single_interval(document: Mapping[str, Any]) -> Interval:
+    return Interval(*_revived([*document["interval"], document["covers"], document.get("of", "")]))
 
 
 def noted(result: Result, heading: str, words: str) -> Result:

@@ -20,6 +20,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.units.contributions import Bound, MissingUnit
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
 from dpstats.foundations.registry import Question
+from dpstats.foundations.text_tables import counted
 
 if TYPE_CHECKING:
     from dpstats.accounting.budgets import Budget
@@ -68,7 +69,7 @@ class Protection:
         failing = "; but not whether a row makes the table fail to be read" if self.may_fail else ""
         if self.is_by_row:
             return f"every row: {self.neighbors.describe(ROW)}{failing}"
-        rows = "1 row is" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows are"
+        rows = f"{counted(self.rows_per_unit, 'row')} {'is' if self.rows_per_unit == 1 else 'are'}"
         without = {
             MissingUnit.DROP: "are left out",
             MissingUnit.EACH: f"are a {self.unit} each",

@@ -11,6 +11,7 @@ from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import ask
+from dpstats.foundations.text_tables import counted
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Remaining:
             return f"{self._account.remaining}{', all of it' if is_whole else ''}"
         question, cost, loss = last
         count = self._account.how_many(cost, loss)
-        more = f"about {count:,} more question{'s' * (count != 1)}" if count else "too little for one more question"
+        more = f"about {counted(count, 'more question')}" if count else "too little for one more question"
         return f"{self._account.remaining}, {more} such as {question} at {cost}"
 
     def __repr__(self) -> str:

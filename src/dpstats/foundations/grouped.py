@@ -20,7 +20,7 @@ from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.proposals import Proposable, SendProposal
 from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
-from dpstats.foundations.text_tables import free_name, html_cell, html_of, table_lines
+from dpstats.foundations.text_tables import counted, free_name, html_cell, html_of, table_lines
 
 MOST_SHOWN = 60
 """Lines of groups that are printed; `rows` and `to_dict` have them all."""
@@ -102,7 +102,7 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
 
     def __repr__(self) -> str:
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
-        return f"GroupedRelease({self.question}, {len(self):,} groups, cost {self.cost}{mark}: print it)"
+        return f"GroupedRelease({self.question}, {counted(len(self), 'group')}, cost {self.cost}{mark}: print it)"
 
     def card(self) -> Card:
         """The passport of all replies together; each reply has its own card as well."""
@@ -110,7 +110,7 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
         methods = dict.fromkeys(reply.method for reply in self.values())
         claims = dict.fromkeys(claim_text(reply.claim, self.private) for reply in releases)
         lines = [
-            ("replies", f"{len(releases):,} of {len(self):,} groups by {', '.join(map(value_text, self.by))}"),
+            ("replies", f"{len(releases):,} of {counted(len(self), 'group')} by {', '.join(map(value_text, self.by))}"),
             ("cost", f"{self.cost}, for all groups together"),
             ("protects", f"neighbours: {self.cost.neighbors.describe(self.cost.unit)}"),
             *([("method", ", ".join(methods))] if methods else []),
@@ -164,7 +164,7 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
     def _interval_text(reply: Release | NoReply, part: _ShownValue) -> str:
         if isinstance(reply, NoReply):
             return ""
-        return str(part.interval) if part.interval else "unknown"
+        return part.interval.named if part.interval else "unknown"
 
     def _has_rough(self) -> bool:
         return any(isinstance(reply, Release) and reply.rough for reply in self.values())
@@ -193,7 +193,7 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
         refused = [(key, reply) for key, reply in self.items() if isinstance(reply, NoReply)]
         told = [f"{value_text(list(labels_of(key)))}: {reply.reason} {reply.advice}" for key, reply in refused[:_REFUSALS_SHOWN]]
         more = len(refused) - len(told)
-        return [*told, *([f"{more:,} more groups got no reply"] if more else [])]
+        return [*told, *([f"{counted(more, 'more group')} got no reply"] if more else [])]
 
 
 class _ShownValue(NamedTuple):

@@ -45,12 +45,19 @@ class Interval:
     high: float
     level: float
     covers: str
+    of: str = ""
+    """The quantity that it is for, where that is not the value printed before it: "Cramer's V" of a chi-square test."""
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.low, self.high))
 
     def __str__(self) -> str:
         return f"{self.shown(self.low)} to {self.shown(self.high)} ({100 * self.level:.10g}%)"
+
+    @property
+    def named(self) -> str:
+        """Both ends for people, after the quantity that they are for where it has another name than the value."""
+        return f"of {self.of}: {self}" if self.of else str(self)
 
     @property
     def has_both_ends(self) -> bool:
@@ -69,7 +76,7 @@ class Interval:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         limits = {name: plain_value(getattr(self, name)) for name in ("low", "high", "level")}
-        return {**limits, "covers": self.covers}
+        return {**limits, "covers": self.covers, **({"of": self.of} if self.of else {})}
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,7 +151,7 @@ class Release(Proposable, Generic[Value]):
         return np.asarray(self.value, dtype=float)
 
     def __str__(self) -> str:
-        within = f", interval {self.interval}" if self.interval else f", {self._unknown()}" if self.unknown else ""
+        within = f", interval {self.interval.named}" if self.interval else f", {self._unknown()}" if self.unknown else ""
         rough = " (rough)" if self.rough else ""
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
         again = " (from the archive)" if any(heading == "archive" for heading, _ in self.notes) else ""
@@ -305,10 +312,11 @@ def value_text(value: object) -> str:
 
 def _interval_lines(single: Interval | None, several: tuple[Interval, ...], how_many: int) -> list[tuple[str, str]]:
     """The card's lines on intervals: one, or each of several with a word on what they cover."""
-    lines = [("interval", f"{single}; covers {single.covers}")] if single else []
+    lines = [("interval", f"{single.named}; covers {single.covers}")] if single else []
     if several:
         more = f"; {how_many:,} in all" if len(several) < how_many else ""
-        lines.append(("intervals", f"{', '.join(map(str, several))}{more}; each covers {several[0].covers}"))
+        of = f"of {several[0].of}: " if several[0].of else ""
+        lines.append(("intervals", f"{of}{', '.join(map(str, several))}{more}; each covers {several[0].covers}"))
     return lines
 
 

@@ -26,6 +26,7 @@ from dpstats.foundations.privacy import PrivacyCost, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import cumulative, exact_rational, exp_bounds
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.grid import integer_ratio, refuse_container
 from dpstats.mechanisms.noisy_max import CLAIM, MONOTONIC_CLAIM
 
@@ -118,7 +119,7 @@ def exponential(
     rate = cost.epsilon / bound if monotonic else cost.epsilon / (2 * bound)
     index = choose(score_weights([_exact_score(score) for score in scores], rate), source)
     return Release(
-        question=f"choose one of {len(candidates)} candidates",
+        question=f"choose one of {counted(len(candidates), 'candidate')}",
         value=candidates[index],
         cost=cost,
         method="exponential",

@@ -21,6 +21,7 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilo
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.discrete_laplace import sample_geometric
 from dpstats.mechanisms.grid import Grid, positive_rational, refuse_container, take_coordinates
 
@@ -61,13 +62,13 @@ def noisy_max(
     if not raw_scores:
         raise InvalidParameterError("noisy_max needs at least one candidate.")
     if labels is not None and len(labels) != len(raw_scores):
-        raise InvalidParameterError(f"noisy_max got {len(labels)} labels for {len(raw_scores)} scores.")
+        raise InvalidParameterError(f"noisy_max got {counted(len(labels), 'label')} for {counted(len(raw_scores), 'score')}.")
     grid = Grid(moved / UNITS)
     scale = noise_scale(cost.epsilon, monotonic)
     noise = sample_geometric(scale, len(raw_scores), source).tolist()
     winner = first_largest([grid.floor_units(raw) + drawn for raw, drawn in zip(raw_scores, noise, strict=True)])
     return Release(
-        question=f"noisy_max({len(raw_scores)} candidates, sensitivity={decimal_text(moved)})",
+        question=f"noisy_max({counted(len(raw_scores), 'candidate')}, sensitivity={decimal_text(moved)})",
         value=winner if labels is None else labels[winner],
         cost=cost,
         method=METHOD,

@@ -21,6 +21,7 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilo
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import exp_bounds
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.coins import Bounds, biased_coins, uniform_indices
 from dpstats.mechanisms.grid import refuse_container
 
@@ -72,7 +73,7 @@ def randomized_response(
         place = _place(raw, places)
         responses.append(categories[(place + shift) % len(places) if lie else place])
     return Release(
-        question=f"randomized_response({len(places)} categories)",
+        question=f"randomized_response({counted(len(places), 'category', 'categories')})",
         value=tuple(responses),
         cost=cost,
         method=METHOD,

@@ -80,7 +80,7 @@ def statistical_queries(
         return Answer(value, notes=(("noise", f"{noise} in each count"), ("policy", POLICY), ("public", PUBLIC)))
 
     return reply_to(
-        f"statistical_queries({len(named)} queries, most={counted})",
+        f"statistical_queries({len(named)} {'query' if len(named) == 1 else 'queries'}, most={counted})",
         outcome_of(noisy_counts, source),
         cost=PrivacyCost(asked.epsilon, 0 if variance is None else allowed, relation),
         method=METHOD,

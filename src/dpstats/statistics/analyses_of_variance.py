@@ -28,16 +28,17 @@ from dpstats.foundations.portable import rounded_errors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.summaries import Table
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.clipped.clips import cut_at
 from dpstats.statistics.clipped.margins import spread_of, variance_doubt
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
-from dpstats.statistics.testing.between_groups import MeansVerdict, judge_means
+from dpstats.statistics.testing.between_groups import SIMULATED, MeansVerdict, judge_means
 from dpstats.statistics.testing.contrasts import WIDE_ROOM, difference_at_common_limits, mean_of
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import MOST_LABELS, checked_list, show_labels
-from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test
+from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test, simulated_text
 from dpstats.statistics.universal.limits import draw_limits
 
 FIND_GROUPS_SHARE = Fraction(1, 6)
@@ -102,7 +103,7 @@ def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Ou
     if not 2 <= len(groups) <= MOST_LABELS:
         return Refusal(
             f"Fewer than two groups, or more than {MOST_LABELS}, were found.",
-            f"A group is found where about {rows_for(find_epsilon, price.delta):,} rows have its label; list public labels "
+            f"A group is found from about {counted(rows_for(find_epsilon, price.delta), 'row')} on; list public labels "
             "(groups=), or ask with a larger epsilon.",
         )
     return compare_groups(table, groups, price.epsilon - find_epsilon, question, rng)
@@ -160,7 +161,9 @@ def _answer(
     notes: tuple[tuple[str, str], ...],
 ) -> Answer:
     p_value = judged.p_value if seen else 1.0
-    verdict = "from means simulated under the null hypothesis, with sampling errors and noise; the clip is allowed for"
+    is_bound = seen and judged.p_is_upper_bound
+    simulated = f"from {SIMULATED:,} sets of means simulated under the null hypothesis, with sampling errors and noise"
+    verdict = f"{simulated_text(simulated, p_value, is_upper_bound=is_bound)}; the clip is allowed for"
     result = GroupsResult(
         "F",
         judged.statistic,
@@ -172,6 +175,7 @@ def _answer(
         groups=tuple(groups),
         means=tuple(each.value for each in contrasts),
         errors=rounded_errors([math.sqrt(each.spread.variance) for each in contrasts]),
+        p_is_upper_bound=is_bound,
     )
     told = (
         ("p-value", verdict if seen else "1: too few rows, or next to no spread, allow no verdict"),

@@ -27,11 +27,12 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import LABELS, MOST_LABELS, checked_list, labels_parameter
-from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test
+from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test, simulated_text
 from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
 
 FIND_SHARE = Fraction(1, 6)
@@ -134,8 +135,8 @@ def association_thresholded(table: Table, question: Question, rng: RandomSource)
         needed = rows_for(find_epsilon, price.delta / 2)
         return Refusal(
             f"Fewer than two labels, or more than {MOST_LABELS}, were found in one of the columns.",
-            f"A label is found where about {needed:,} rows have it; name public labels to chi_square_test, or ask with a larger "
-            "epsilon.",
+            f"A label is found from about {counted(needed, 'row')} on; name public labels to chi_square_test, or ask with a "
+            "larger epsilon.",
         )
     return independence_answer(raw_pairs, (found[0], found[1]), price.epsilon - 2 * find_epsilon, question, rng)
 
@@ -203,12 +204,15 @@ def counts_result(
     """The result of a chi-square test with its noisy table and the expected one."""
     tables = (tuple(map(tuple, table.tolist())) for table in (noisy, judged.expected))
     verdict = "chi2", judged.statistic, judged.p_value
-    return CountsResult(*verdict, estimate, estimates, df, rows, TWO_SIDED, *labels, *tables)
+    return CountsResult(
+        *verdict, estimate, estimates, df, rows, TWO_SIDED, *labels, *tables, p_is_upper_bound=judged.p_is_upper_bound
+    )
 
 
 def simulation_notes(judged: Judged) -> tuple[tuple[str, str], ...]:
     """The card's lines on statistic and p-value."""
+    simulated = f"from {judged.simulated:,} tables simulated under the null hypothesis, each with noise"
     return (
         ("statistic", "sum of (noisy - expected)**2 / (expected + variance of the noise)"),
-        ("p-value", f"from {judged.simulated:,} tables simulated under the null hypothesis, each with noise"),
+        ("p-value", simulated_text(simulated, judged.p_value, is_upper_bound=judged.p_is_upper_bound)),
     )

@@ -23,6 +23,7 @@ from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Outcome, Question, Refusal, method, register
 from dpstats.foundations.summaries import CodedTable
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.classification.answers import classifier_answer
 from dpstats.statistics.classification.effects import DECIMALS, boosted
 from dpstats.statistics.classification.finding import find_features
@@ -114,7 +115,7 @@ def _additive(table: CodedTable, question: Question, rng: RandomSource) -> Outco
     model = AdditiveModel(
         "additive classifier", question.columns[-1], found.features, found.classes, base, tuple(centred), agreement
     )
-    how = ("steps", f"{cycles} cycle{'' if cycles == 1 else 's'} over {len(found.features)} columns")
+    how = ("steps", f"{counted(cycles, 'cycle')} over {counted(len(found.features), 'column')}")
     return classifier_answer(question, found, model, agreement, how)
 
 
@@ -131,7 +132,7 @@ def _naive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
         base, effects = base - base[0], tuple(each - each[0] for each in effects)
     unseen = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, UNSEEN)
     model = replace(unseen, agreement=noisy_agreement(table, found.codings, unseen, budget, rng))
-    how = ("noise", f"{tables[0].law} in each cell of {len(tables)} tables")
+    how = ("noise", f"{tables[0].law} in each cell of {counted(len(tables), 'table')}")
     return classifier_answer(question, found, model, model.agreement, how)
 
 

@@ -23,6 +23,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import CodedTable
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.coded.budget import Floats, NoiseLaw, PureTableBudget, TableBudget, table_budget
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, codes_within, unknown_columns
@@ -216,7 +217,12 @@ def _notes(
     if numbers + labels:
         what = " and ".join(text for text, count in (("bins", numbers), ("labels", labels)) if count)
         share = f"{float(100 * finding_epsilon / question.epsilon):.0f}% of epsilon"
-        found = [(what, f"of {numbers + labels} columns found privately, with {share}{' and half of delta' if labels else ''}")]
+        found = [
+            (
+                what,
+                f"of {counted(numbers + labels, 'column')} found privately, with {share}{' and half of delta' if labels else ''}",
+            )
+        ]
     single = noise[max(noise, key=len)]
     return (
         *found,

@@ -28,6 +28,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.cards import interval_for, public_line, register_number
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
@@ -223,7 +224,7 @@ def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str
 def _notes(question: Question, kind: str) -> tuple[tuple[str, str], ...]:
     rows = math.ceil(RELIABLE_NATS[kind] / row_epsilon(question.epsilon, question.neighbors))
     return (
-        ("reliable from", f"about {rows:,} rows at this epsilon"),
+        ("reliable from", f"about {counted(rows, 'row')} at this epsilon"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of both"),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),

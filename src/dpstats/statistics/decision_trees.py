@@ -17,6 +17,7 @@ from dataclasses import replace
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Outcome, Question, Refusal, method, register
 from dpstats.foundations.summaries import CodedTable
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.classification.answers import classifier_answer
 from dpstats.statistics.classification.finding import find_features
 from dpstats.statistics.classification.growing import grown
@@ -76,5 +77,6 @@ def _tree(table: CodedTable, question: Question, rng: RandomSource, *, by_gain: 
     shape, counts = pruned(tree.shape, tree.counts, tree.error)
     unseen = DecisionTreeModel(question.columns[-1], found.features, found.classes, shape, counts, UNSEEN)
     model = replace(unseen, agreement=noisy_agreement(table, found.codings, unseen, budget, rng))
-    how = ("tree", f"depth {model.depth}, {len(counts)} leaves, half of the budget for its splits and half for its leaves")
+    leaves = counted(len(counts), "leaf", "leaves")
+    how = ("tree", f"depth {model.depth}, {leaves}, half of the budget for its splits and half for its leaves")
     return classifier_answer(question, found, model, model.agreement, how)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import operator
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Statistic, method, register
 from dpstats.foundations.summaries import Column
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.quantiles import (
     MOST_QUANTILES,
     QUANTILE_LOSS,
@@ -71,7 +72,9 @@ class Distribution:
     def __str__(self) -> str:
         middle = len(self.values) // 2
         shown = [(self.probabilities[index], self.values[index]) for index in (0, middle, -1)]
-        return f"{len(self.values)} points: " + ", ".join(f"{part:.4g} of rows up to {value:.6g}" for part, value in shown)
+        return f"{counted(len(self.values), 'point')}: " + ", ".join(
+            f"{part:.4g} of rows up to {value:.6g}" for part, value in shown
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -112,7 +115,9 @@ def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Outc
     wanted = [Fraction(index, points + 1) for index in range(1, points + 1)]
     values = several_quantiles(column, question, wanted, rng)
     drawn = [values[part] for part in wanted]
-    intervals = tuple(interval_of(each, question.interval) for each in drawn) if question.interval else ()
+    intervals = (
+        tuple(replace(interval_of(each, question.interval), of="a quantile") for each in drawn) if question.interval else ()
+    )
     distribution = Distribution(
         tuple(float(part) for part in wanted),
         tuple(each.value for each in drawn),

@@ -92,7 +92,7 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
         mixture,
         None,
         (*_notes(mixture, measured, question), floor.note(question)),
-        size_intervals(mixture.sizes, mixture.size_noise, question),
+        size_intervals(mixture.sizes, mixture.size_noise, question, "a component's rows"),
     )
     return floor.judge(question, mixture.rows, answer)
 

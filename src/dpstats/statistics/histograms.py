@@ -30,6 +30,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
@@ -168,7 +169,7 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
         reliable = -(-RELIABLE_NATS // epsilon)
         notes = (
             ("edges", f"found privately, with {float(100 * (spent / epsilon)):.0f}% of epsilon; the counts have the rest"),
-            ("reliable from", f"about {reliable:,} rows at this epsilon; with fewer, edges may miss most of the rows"),
+            ("reliable from", f"about {counted(reliable, 'row')} at this epsilon; with fewer, edges may miss most of the rows"),
         )
         public = "the parameters; nothing about the rows"
     else:
@@ -194,7 +195,7 @@ def histogram_thresholded(column: Column, question: Question, rng: RandomSource)
     chosen = choose_keys(dict(column.most_common(_ALL)), epsilon, delta, rng)
     labels = sorted(chosen, key=lambda label: -chosen[label])  # stays in the order of labels where counts are equal
     histogram = _histogram(question, (), labels, [chosen[label] for label in labels], epsilon)
-    notes = (("labels", f"a label of {rows_for(epsilon, delta):,} rows is shown with probability 0.95 or more"),)
+    notes = (("labels", f"a label of {counted(rows_for(epsilon, delta), 'row')} is shown with probability 0.95 or more"),)
     return _answer(question, histogram, "the parameters; no label, and nothing else about the rows", notes)
 
 
@@ -227,7 +228,7 @@ def _answer(question: Question, histogram: Histogram, public: str, notes: tuple[
         covers += "; a label near the threshold is shown only when its noise is large"
     level = histogram.level
     ends = zip(histogram.low, histogram.high, strict=True)
-    intervals = () if level is None else tuple(Interval(low, high, level, covers) for low, high in ends)
+    intervals = () if level is None else tuple(Interval(low, high, level, covers, "a bin's rows") for low, high in ends)
     return Answer(
         histogram,
         notes=(

@@ -129,7 +129,7 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
     if clusters.rows < max(LEAST_ROWS, len(clusters.sizes)):
         return hardly_any(floor, question)
     notes = (*_notes(clusters, measured, question), floor.note(question))
-    answer = Answer(clusters, None, notes, size_intervals(clusters.sizes, clusters.size_noise, question))
+    answer = Answer(clusters, None, notes, size_intervals(clusters.sizes, clusters.size_noise, question, "a cluster's rows"))
     return floor.judge(question, clusters.rows, answer)
 
 
@@ -145,7 +145,7 @@ def hardly_any(floor: Floor, question: Question) -> Refusal:
     return Refusal("There are hardly more rows than clusters.", f"It takes {floor.rows_text(question)} at this epsilon.")
 
 
-def size_intervals(sizes: Sequence[float], noise: float, question: Question) -> tuple[Interval, ...]:
+def size_intervals(sizes: Sequence[float], noise: float, question: Question, of: str) -> tuple[Interval, ...]:
     """Of each size, for the noise in it, whose law lies between a normal and a Laplace one: the wider of both."""
     if question.interval is None:
         return ()
@@ -153,7 +153,7 @@ def size_intervals(sizes: Sequence[float], noise: float, question: Question) -> 
     laplace = 0.0 if question.delta else -math.log(1 - level) / math.sqrt(2)
     reach = noise * max(critical_value(level, 0.0), laplace)
     ends = [rounded_ends(max(0.0, size - reach), size + reach) for size in sizes]
-    return tuple(Interval(low, high, level, COVERS) for low, high in ends)
+    return tuple(Interval(low, high, level, COVERS, of) for low, high in ends)
 
 
 def _notes(clusters: Clusters, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:

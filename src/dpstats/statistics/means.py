@@ -24,6 +24,7 @@ from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, met
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_sums
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
@@ -195,7 +196,7 @@ def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str]
     rows = round_up(MEAN_FLOOR.rows_at(question))
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
-        ("reliable from", f"about {rows:,.0f} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),
+        ("reliable from", f"about {counted(rows, 'row')} at this epsilon; a few rows far out, whatever they hold, are cut off"),
         ("missing values", MISSING_POLICY),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),

@@ -25,6 +25,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, S
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.universal.intervals import ROWS_SHARE, Bounded, count_rows, draw_bounded, draw_several_bounded
@@ -176,7 +177,7 @@ def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str
     return (
         (
             "reliable from",
-            f"about {rows:,.0f} rows at this epsilon; with fewer, a rough answer leans on a public prior over all numbers",
+            f"about {counted(rows, 'row')} at this epsilon; with fewer, a rough answer leans on a public prior over all numbers",
         ),
         *_tail_note(question, quantiles),
         ("missing values", MISSING_POLICY),
@@ -190,5 +191,5 @@ def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple
     if len(quantiles) > 1 or min(quantiles[0], 1 - quantiles[0]) >= TAIL:
         return ()
     rows = safe_rows(row_epsilon(question.epsilon, question.neighbors))
-    text = f"at the quantile or, where fewer rows lie beyond it, about {rows} rows from the end"
+    text = f"at the quantile or, where fewer rows lie beyond it, about {counted(rows, 'row')} from the end"
     return (("aims", text),)

@@ -28,6 +28,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.propose_test_release import REASON, Refused
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.cards import public_line
@@ -185,7 +186,7 @@ def _notes(question: Question, ballot: Ballot, noisy_votes: int, epsilon: Fracti
     share = min(max(noisy_votes / max(ballot.blocks, 1), 0.0), 1.0)
     return (
         ("votes", f"about {100 * share:.0f}% of the blocks determine coefficients; the others abstain"),
-        ("reliable from", f"about {rows:,} rows at this epsilon"),
+        ("reliable from", f"about {counted(rows, 'row')} at this epsilon"),
         *_common_notes(question, ballot),
     )
 
@@ -193,7 +194,7 @@ def _notes(question: Question, ballot: Ballot, noisy_votes: int, epsilon: Fracti
 def _common_notes(question: Question, ballot: Ballot) -> tuple[tuple[str, str], ...]:
     size = ballot.raw_votes.shape[1]
     return (
-        ("blocks", f"{ballot.blocks:,} of {size} rows each, from a noisy number of rows"),
+        ("blocks", f"{ballot.blocks:,} of {counted(size, 'row')} each, from a noisy number of rows"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of all"),
         ("memory", "all rows of all columns at once"),
         public_line(question),

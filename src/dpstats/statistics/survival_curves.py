@@ -23,6 +23,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.survival.curve import SurvivalCurve
@@ -79,9 +80,10 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
     life = release_life_table(everyone, happened, ordinals, epsilon - count_epsilon - cuts_epsilon, rng)
     level = None if question.interval is None else float(question.interval)
     curve = life.curve(level)
+    pieces = counted(len(life.events), "interval")
     notes = (
         ("event", f"rows whose mark is {show_labels([event])}; all others were watched up to their duration"),
-        ("noise", f"discrete Laplace of scale {1 / life.epsilon:.4g} on events and other exits in {len(life.events)} intervals"),
+        ("noise", f"discrete Laplace of scale {1 / life.epsilon:.4g} on events and other exits in {pieces}"),
         ("times", "private quantiles of the times of events; between them the curve is straight"),
         EVENTS_FLOOR.note(question),
         ("missing values", MISSING_POLICY),

@@ -18,6 +18,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import Cut, cut_at
 from dpstats.statistics.clipped.margins import Frame
@@ -25,6 +26,7 @@ from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import CLIPPED_LOSS, DEGREE, WHOLE_ERROR, Clipped, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import (
     GROUP_NATS,
+    LEAST_TAIL,
     SEEN_NATS,
     WIDE_ROOM,
     Contrast,
@@ -106,8 +108,9 @@ def t_answer(
     """What is released of a contrast."""
     verdict = "1 less the largest level whose interval leaves the null hypothesis outside: noise and clip are allowed for"
     if not contrast.seen:
-        verdict = f"1: fewer than about {SEEN_NATS / float(epsilon):,.0f} rows, or next to no spread, allow no verdict"
+        verdict = f"1: fewer than about {counted(SEEN_NATS / float(epsilon), 'row')}, or next to no spread, allow no verdict"
     alternative, df = question.arguments["alternative"], contrast.spread.rows - 1
     tested = contrast.statistic(null), contrast.p_value(null, alternative)
-    result = TestResult("t", *tested, contrast.value, estimates, df, rows, alternative)
+    is_bound = tested[1] <= LEAST_TAIL
+    result = TestResult("t", *tested, contrast.value, estimates, df, rows, alternative, p_is_upper_bound=is_bound)
     return answer_of_test(result, question, (("p-value", verdict), *notes), contrast.reach, WHOLE_ERROR)

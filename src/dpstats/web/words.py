@@ -11,6 +11,7 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 
 
 def day(time: str) -> str:
@@ -56,6 +57,7 @@ FILTERS: Mapping[str, Callable[..., str | float]] = {
     "day": day,
     "moment": moment,
     "amount": amount,
+    "counted": counted,
     "factor": factor,
     "json_text": json_text,
     "opening": opening,

@@ -11,6 +11,7 @@ from typing import Any
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import Interval, plain_value
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 
 LEVEL = 0.95
 BY_INTERVAL, BY_ERRORS = "interval", "errors"
@@ -94,11 +95,11 @@ class PlanRow:
     def __str__(self) -> str:
         """The line in a sentence."""
         if self.found is Found.NONE:
-            return f"about {self.n:,} rows: {self._unreached()}"
+            return f"about {counted(self.n, 'row')}: {self._unreached()}"
         less = " or less" if self.found is Found.OR_LESS else ""
         width = "" if self.half_width is None else f"half-width about {amount_text(self.half_width)}, "
         silence = f"no reply {percent_text(1 - self.reply_probability)}"
-        return f"at epsilon {decimal_text(self.cost.epsilon)}{less}, about {self.n:,} rows: {width}{silence}"
+        return f"at epsilon {decimal_text(self.cost.epsilon)}{less}, about {counted(self.n, 'row')}: {width}{silence}"
 
     def _unreached(self) -> str:
         largest = decimal_text(self.cost.epsilon)
@@ -122,12 +123,12 @@ class PlanRow:
         amounts: dict[str, Any] = {name: None if plain[name] is None else float(plain[name]) for name in _AMOUNTS}
         texts: dict[str, Any] = {name: plain[name] for name in ("n", "shape", "method", "repeats", "half_width_of")}
         interval = plain["reply_interval"]
-        ends = {name: float(interval[name]) for name in ("low", "high", "level")}
+        low, high, level = (float(interval[name]) for name in ("low", "high", "level"))
         return cls(
             **texts,
             **amounts,
             cost=PrivacyCost.from_dict(plain["cost"]),
-            reply_interval=Interval(**ends, covers=interval["covers"]),
+            reply_interval=Interval(low, high, level, interval["covers"]),
             shape_value=_revived(plain["shape_value"]),
             found=Found(plain["found"]),
             source=Source(plain["source"]),

@@ -144,7 +144,8 @@ def _accuracy(answer: Result, notes: dict[str, str]) -> str:
     intervals = [each for reply in released for each in (reply.interval, *reply.intervals) if each]
     words = []
     if intervals:
-        words.append(f"Each {100 * intervals[0].level:.10g}% interval covers {intervals[0].covers}")
+        of = f" of {intervals[0].of}" if intervals[0].of else ""
+        words.append(f"Each {100 * intervals[0].level:.10g}% interval{of} covers {intervals[0].covers}")
     elif any(reply.unknown for reply in released):
         words.append(f"The interval is unknown: {next(reply.unknown for reply in released if reply.unknown)}")
     if any(reply.rough for reply in released):

@@ -14,6 +14,7 @@ from dpstats.curator.publishing.page import escaped, head, links, named_lines, p
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
+from dpstats.foundations.text_tables import counted
 from dpstats.pictures.inline import bars_svg, inline_svg
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
@@ -90,7 +91,7 @@ def _body(number: int, answer: Result) -> list[str]:
     value, rough = answer.value, " (rough)" if answer.rough else ""
     parts = [f'<p class="value">{escaped(answer.shown_value())}{rough}</p>']
     if answer.interval:
-        within = escaped(f"interval {answer.interval}; it covers {answer.interval.covers}")
+        within = escaped(f"interval {answer.interval.named}; it covers {answer.interval.covers}")
         parts.append(f'<p class="quiet">{within}</p>')
     elif answer.unknown:
         parts.append(f'<p class="quiet">{escaped(f"interval unknown: {answer.unknown}")}</p>')
@@ -191,7 +192,8 @@ def _legend(answer: Release | GroupedRelease) -> str:
     if histograms:
         return f"Bars are rows in each bin{f'; whiskers are {within}' if within else ''}."
     if isinstance(answer, Release) and len(intervals) < 2:
-        return f"The dot is the answer{f'; the line is its {within[:-1]}' if within else ''}."
+        named = intervals[0].of if intervals else ""
+        return f"The dot is {named or 'the answer'}{f'; the line is its {within[:-1]}' if within else ''}."
     return f"Dots are estimates{f'; lines are {within}' if within else ''}."
 
 
@@ -217,7 +219,7 @@ def _short(answer: Result) -> str:
         return "no reply"
     if isinstance(answer, Release):
         rough = " (rough)" if answer.rough else ""
-        within = f", interval {answer.interval}" if answer.interval else ""
+        within = f", interval {answer.interval.named}" if answer.interval else ""
         return f"{answer.shown_value()}{rough}{within}"
     replied = sum(isinstance(reply, Release) for reply in answer.values())
-    return f"{replied:,} of {len(answer):,} groups"
+    return f"{replied:,} of {counted(len(answer), 'group')}"

@@ -24,6 +24,7 @@ from dpstats.engines.passes.collectors import counted_codes
 from dpstats.engines.stores.store import Batch, Store
 from dpstats.engines.views import CountedCells, TableView, ViewedBatch
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.text_tables import counted
 
 Key = tuple[Label, ...]
 
@@ -42,7 +43,7 @@ class GroupKeys:
         if not self.columns or len(self.columns) != len(self.kinds):
             raise InvalidParameterError("groups need one or more columns, each with a type.")
         if any(len(key) != len(self.columns) for key in self.keys):
-            raise InvalidParameterError(f"every group key must have {len(self.columns)} labels, one for each column.")
+            raise InvalidParameterError(f"every group key must have {counted(len(self.columns), 'label')}, one for each column.")
         _check_labelled(self.kinds)
         once = {_canonical(key): tuple(key) for key in reversed(self.keys)}
         object.__setattr__(self, "keys", tuple(once.values())[::-1])

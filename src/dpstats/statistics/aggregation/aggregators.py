@@ -27,6 +27,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question, Refusal, ask
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.propose_test_release import REASON
 from dpstats.statistics.aggregation.bounded_means import VoteCut, release_means
 from dpstats.statistics.aggregation.centred_means import fewest_blocks, release_centred
@@ -100,7 +101,7 @@ class Aggregator:
         needed = self.fewest_blocks(blocks, coordinates, epsilon)
         if blocks < needed:
             raise InvalidParameterError(
-                f"{self.name} means of {coordinates} numbers need about {needed:,} blocks at this epsilon."
+                f"{self.name} means of {counted(coordinates, 'number')} need about {counted(needed, 'block')} at this epsilon."
             )
 
     def fitted(self, coordinates: int) -> Aggregator:
@@ -252,7 +253,7 @@ def _checked_defaults(value: object) -> tuple[float, ...]:
 def _spread(given: tuple[Given, ...], coordinates: int, word: str) -> tuple[Given, ...]:
     """What was given once, for every coordinate; or what was given for each, if there are as many."""
     if len(given) not in (1, coordinates):
-        raise InvalidParameterError(f"{word} is given for {len(given)} numbers, but the answer has {coordinates}.")
+        raise InvalidParameterError(f"{word} is given for {counted(len(given), 'number')}, but the answer has {coordinates}.")
     return given if len(given) == coordinates else given * coordinates
 
 

@@ -124,7 +124,8 @@ def popularity(
     interval = None
     if level is not None:
         reach = noise_quantile(scale, (1 - level) / 2) - 1
-        interval = Interval(_share(noisy_count - reach, blocks), _share(noisy_count + reach, blocks), float(level), SHARE_ERROR)
+        ends = _share(noisy_count - reach, blocks), _share(noisy_count + reach, blocks)
+        interval = Interval(*ends, float(level), SHARE_ERROR, "the share of the blocks")
     return Popularity(_share(noisy_count, blocks), interval)
 
 

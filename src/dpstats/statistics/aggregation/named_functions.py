@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.aggregation.row_blocks import Floats
 
 
@@ -29,7 +30,7 @@ class NamedFunction:
         """How many numbers the function returns for `columns` columns; raises where it does not take that many."""
         least, most = self.columns
         if not least <= columns <= most:
-            takes = f"{least} column{'s' if least > 1 else ''}" if least == most else f"from {least} to {most} columns"
+            takes = counted(least, "column") if least == most else f"from {least} to {most} columns"
             raise InvalidParameterError(f"the function {self.name} takes {takes}.")
         return self.outputs(columns)
 

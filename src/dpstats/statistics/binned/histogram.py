@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import counted, shortened
 
 OTHERS = "all others"
 _LONGEST_NAME = 24
@@ -74,7 +74,7 @@ class Histogram:
         return (f"below {texts[0]}", *between, f"{texts[-1]} and more")
 
     def __str__(self) -> str:
-        bins = f"{len(self.noisy):,} {'bin' if len(self.noisy) == 1 else 'bins'}, about {self.rows:,} rows"
+        bins = f"{counted(len(self.noisy), 'bin')}, about {counted(self.rows, 'row')}"
         if not self.noisy:
             return bins
         place = self.noisy.index(max(self.noisy))

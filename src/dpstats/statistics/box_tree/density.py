@@ -19,6 +19,7 @@ import numpy as np
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import OWN_DIGITS, rounded
 from dpstats.foundations.results import value_text
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.box_tree.halvings import Floats
 from dpstats.statistics.box_tree.points import checked_points
 from dpstats.statistics.box_tree.tree import BoxTree
@@ -193,7 +194,7 @@ class Density:
             f"{name} {value_text(float(f'{low:.4g}'))} to {value_text(float(f'{high:.4g}'))}"
             for name, (low, high) in zip(self.names, self.window(), strict=True)
         )
-        return f"a density in {self.tree.size:,} boxes of about {self.rows:,} rows: {ends}"
+        return f"a density in {counted(self.tree.size, 'box', 'boxes')} of about {counted(self.rows, 'row')}: {ends}"
 
 
 def _smooth(place: Floats, low: Floats, high: Floats, width: float) -> Floats:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import OWN_DIGITS
 from dpstats.foundations.results import value_text
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.box_tree.halvings import Floats
 from dpstats.statistics.box_tree.points import checked_points
 from dpstats.statistics.box_tree.tree import BoxTree
@@ -88,4 +89,5 @@ class NeighborClasses:
         named = [value_text(label) for label in self.classes[:_MOST_NAMED]]
         more = f" and {len(self.classes) - _MOST_NAMED} more" if len(self.classes) > _MOST_NAMED else ""
         listed = f"{', '.join(named[:-1])} and {named[-1]}" if not more else ", ".join(named) + more
-        return f"neighbours in {self.tree.size:,} boxes of {', '.join(self.names)}: about {self.rows:,} rows of {listed}"
+        boxes = counted(self.tree.size, "box", "boxes")
+        return f"neighbours in {boxes} of {', '.join(self.names)}: about {counted(self.rows, 'row')} of {listed}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.registry import Answer, Outcome, Question
 from dpstats.foundations.results import value_text
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.classification.finding import FoundFeatures
 from dpstats.statistics.classification.noise import Agreement
 from dpstats.statistics.floors import Floor
@@ -26,7 +27,8 @@ def classifier_answer(
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
     features = len(found.features)
     floor = Floor((FLOOR_NATS if price.delta else PURE_FLOOR_NATS) * features, rough_nats=ROUGH_NATS * features)
-    values = f"{sum(feature.size for feature in found.features):,} in {features} columns; about {max(agreement.rows, 0):,} rows"
+    rows = counted(max(agreement.rows, 0), "row")
+    values = f"{sum(feature.size for feature in found.features):,} in {counted(features, 'column')}; about {rows}"
     notes = (
         ("classes", ", ".join(value_text(label) for label in found.classes)),
         ("values", values),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import counted, shortened
 from dpstats.statistics.classification.features import OTHERS, CodedFeature, Label
 from dpstats.statistics.classification.new_rows import RowsOf, codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
@@ -85,7 +85,7 @@ class AdditiveModel:
         return pandas.DataFrame(list(self.rows()))
 
     def __str__(self) -> str:
-        columns = f"{len(self.features)} column{'' if len(self.features) == 1 else 's'}"
+        columns = counted(len(self.features), "column")
         named = ", ".join(shortened(value_text(label), _LONGEST_NAME) for label in self.classes[:_SHOWN])
         more = f" and {len(self.classes) - _SHOWN} more" if len(self.classes) > _SHOWN else ""
         return f"{self.kind} of {self.outcome} ({named}{more}) by {columns}, right for {self.agreement.part:.3f} of its rows"

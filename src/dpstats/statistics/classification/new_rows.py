@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.classification.features import CodedFeature
 
 RowsOf = Callable[[Any], Mapping[str, Any]]
@@ -37,5 +38,5 @@ def _columns(data: Any, names: Sequence[str]) -> list[Any]:
         return [data[name] for name in names]
     rows = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
     if rows.ndim != 2 or rows.shape[1] != len(names):
-        raise DataTypeError(f"the classifier has {len(names):,} features: {_HOW}, such as [[...], [...]].")
+        raise DataTypeError(f"the classifier has {counted(len(names), 'feature')}: {_HOW}, such as [[...], [...]].")
     return [rows[:, place] for place in range(len(names))]

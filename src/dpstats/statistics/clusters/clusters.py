@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import html_named_table, ruled_table, shortened
+from dpstats.foundations.text_tables import counted, html_named_table, ruled_table, shortened
 from dpstats.statistics.regression.parameter_table import nested_floats
 from dpstats.statistics.regression.predictions import rows_by_name
 
@@ -107,7 +107,7 @@ class Clusters:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{size:,.0f}" for size in self.sizes)
-        return f"{len(self.sizes)} clusters of about {sizes} rows"
+        return f"{counted(len(self.sizes), 'cluster')} of about {sizes} rows"
 
     def _repr_html_(self) -> str:
         heads = ["rows", *(value_text(name) for name in self.names)]
@@ -123,7 +123,7 @@ class Clusters:
 
     def _facts(self) -> list[str]:
         noise = f"{100 * self.explained:.1f}% of the variance lies between clusters (noise {100 * self.explained_error:.1f}%)"
-        return [f"about {self.rows:,.0f} rows; {noise}"]
+        return [f"about {counted(self.rows, 'row')}; {noise}"]
 
 
 def distances_from(rows: Numbers, centers: Sequence[Sequence[float]], scales: Sequence[float]) -> Numbers:

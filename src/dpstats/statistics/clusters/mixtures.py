@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import html_named_table, ruled_table, shortened
+from dpstats.foundations.text_tables import counted, html_named_table, ruled_table, shortened
 from dpstats.statistics.clusters.clusters import LONGEST_NAME, center_text, digits_text, places
 from dpstats.statistics.clusters.component_sums import log_weighted
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -89,7 +89,7 @@ class MixtureFit:
         below = ["Means, with standard deviations of rows in parentheses."]
         if self.weak:
             below.append(f"Not more than noise: {', '.join(f'component {place}' for place in self.weak)}.")
-        top = [f"Private mixture of normal laws of {', '.join(self.names)}", f"about {self.rows:,.0f} rows"]
+        top = [f"Private mixture of normal laws of {', '.join(self.names)}", f"about {counted(self.rows, 'row')}"]
         return "\n".join(ruled_table(top, table, below))
 
     def place_text(self, place: int) -> str:
@@ -108,7 +108,7 @@ class MixtureFit:
         return cls(**known)
 
     def __str__(self) -> str:
-        return f"{len(self.weights)} components with weights {', '.join(f'{weight:.3f}' for weight in self.weights)}"
+        return f"{counted(len(self.weights), 'component')} with weights {', '.join(f'{weight:.3f}' for weight in self.weights)}"
 
     def _repr_html_(self) -> str:
         heads = ["weight", *(value_text(name) for name in self.names)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.foundations.registry import Question, Simulated
+from dpstats.foundations.text_tables import counted
 
 APART = 6.0
 """Neighbouring groups lie this many standard deviations of their rows apart."""
@@ -16,4 +17,4 @@ def simulated_groups(question: Question, rows: int, generator: np.random.Generat
     places = np.arange(clusters)[:, None] * APART / np.sqrt(columns)
     middles = places + np.where(np.arange(columns) % 2, 1.0, -1.0) * (np.arange(clusters) % 2)[:, None] * APART / 2
     found = middles[generator.integers(0, clusters, rows)] + generator.normal(size=(rows, columns))
-    return Simulated(found, words=f"{clusters} groups of rows, {APART:g} standard deviations apart")
+    return Simulated(found, words=f"{counted(clusters, 'group')} of rows, {APART:g} standard deviations apart")

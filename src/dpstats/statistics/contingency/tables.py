@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import free_name, shortened
+from dpstats.foundations.text_tables import counted, free_name, shortened
 from dpstats.statistics.coded.columns import CodedColumn
 
 Floats = NDArray[np.float64]
@@ -77,9 +77,9 @@ class ContingencyTable:
 
     def __str__(self) -> str:
         if not self.columns:
-            return f"about {self.counts.item():,.0f} rows"
+            return f"about {counted(self.counts.item(), 'row')}"
         if self.counts.size > _MOST_CELLS:
-            return f"{' by '.join(self.names)}: {self.counts.size:,} cells"
+            return f"{' by '.join(self.names)}: {counted(self.counts.size, 'cell')}"
         *before, last = self.columns
         last_name = value_text(last.name)
         heads = [value_text(column.name) for column in before]
@@ -148,8 +148,8 @@ class ContingencyTables:
         largest = [table for table in self.tables if len(table.columns) == self.ways]
         several = f"{len(largest):,} tables" if len(largest) > 1 else "a table"
         cells = sum(table.counts.size for table in largest)
-        columns = f"{self.ways} column{'' if self.ways == 1 else 's'}"
-        return f"{several} of {columns}, {cells:,} cells, about {max(self.rows, 0):,.0f} rows"
+        columns = counted(self.ways, "column")
+        return f"{several} of {columns}, {counted(cells, 'cell')}, about {counted(max(self.rows, 0), 'row')}"
 
     def text(self) -> str:
         """The tables of most columns as lines of text, each with how far its noise reaches."""

@@ -19,6 +19,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Refusal
 from dpstats.foundations.results import Interval
 from dpstats.foundations.simple_graphs import SimpleGraph
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.ladder_functions import LEAST_EPSILON
 from dpstats.statistics.graphs.common_neighbors import common_neighbors
 from dpstats.statistics.graphs.questions import EDGE, GraphMethod, GraphQuestion, GraphStatistic
@@ -44,7 +45,7 @@ class Clustering:
         return self.estimate
 
     def __str__(self) -> str:
-        return f"{self.estimate:.6g} (3 * {self.triangles:,} triangles / {self.two_stars:,} 2-stars)"
+        return f"{self.estimate:.6g} (3 * {counted(self.triangles, 'triangle')} / {counted(self.two_stars, '2-star')})"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -69,7 +70,8 @@ def clustering_by_ladders(graph: SimpleGraph, question: GraphQuestion, rng: Rand
     high = Fraction(3 * max(corners.noisy_value + corners.reach, 0), stars.noisy_value - stars.reach)
     interval = None
     if question.interval is not None:
-        interval = Interval(float(min(low, Fraction(1))), float(min(high, Fraction(1))), float(question.interval), COVERS)
+        ends = float(min(low, Fraction(1))), float(min(high, Fraction(1)))
+        interval = Interval(*ends, float(question.interval), COVERS, "the coefficient")
     notes = (*question.notes, ("numerics", "triangles and 2-stars are exact draws; the ratio is rounded afterwards"))
     return Answer(Clustering(estimate, triangles, stars.noisy_value), interval, notes)
 

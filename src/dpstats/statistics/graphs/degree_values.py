@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpstats.foundations.text_tables import counted
+
 Runs = tuple[tuple[int, int], ...]
 """Degrees, ascending, each with how many nodes have it."""
 
@@ -80,7 +82,7 @@ class DegreeSequence:
     def __str__(self) -> str:
         total = sum(degree * count for degree, count in self.runs)
         ends = f"from {self.runs[0][0]} to {self.runs[-1][0]}, mean {total / len(self):.6g}" if self.runs else "none"
-        return f"degrees of {len(self):,} nodes {ends}"
+        return f"degrees of {counted(len(self), 'node')} {ends}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Refusal
 from dpstats.foundations.simple_graphs import SimpleGraph
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.graphs.degree_values import DegreeDistribution, changes_of
 from dpstats.statistics.graphs.flows import doubled_edges
@@ -59,7 +60,7 @@ def distribution_by_projection(graph: SimpleGraph, question: GraphQuestion, rng:
     value = DegreeDistribution(noisy_nodes, tuple(places.tolist()), tuple(fitted[places].tolist()), limit=limit)
     notes = (
         *question.notes,
-        ("limit", f"at most {limit} edges of each node count, a limit that was chosen privately; more are not told apart"),
+        ("limit", f"of each node at most {counted(limit, 'edge')}, a limit that was chosen privately; more are not told apart"),
         ("numerics", "exact: whole numbers and an exact sampler; fitted afterwards to numbers that do not fall"),
     )
     return Answer(value, notes=notes, unknown=UNKNOWN)

@@ -20,6 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer
 from dpstats.foundations.results import Interval
 from dpstats.foundations.simple_graphs import SimpleGraph
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.flows import doubled_edges
@@ -45,7 +46,10 @@ def edges_by_extension(graph: SimpleGraph, question: GraphQuestion, rng: RandomS
         interval = Interval(max(0, math.floor((noisy_doubled - reach) / 2)), math.inf, float(question.interval), covers)
     notes = (
         *question.notes,
-        ("limit", f"at most {limit} edges of each node count in full, a limit that was chosen privately; others are left out"),
+        (
+            "limit",
+            f"of each node at most {counted(limit, 'edge')} in full, a limit that was chosen privately; others are left out",
+        ),
         ("numerics", "exact: whole numbers and an exact sampler"),
     )
     return Answer(max(0, noisy_doubled) / 2, interval, notes)

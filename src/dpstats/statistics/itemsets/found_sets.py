@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dpstats.foundations.results import Interval
-from dpstats.foundations.text_tables import shortened, table_lines
+from dpstats.foundations.text_tables import counted, shortened, table_lines
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.reaches import reach_of
 from dpstats.statistics.contingency.tables import count_text
@@ -66,7 +66,7 @@ class Itemsets:
         if self.reach is None or self.level is None:
             return ()
         ends = ((max(count - self.reach, 0.0), max(count + self.reach, 0.0)) for count in self.counts)
-        return tuple(Interval(low, high, self.level, COVERS) for low, high in ends)
+        return tuple(Interval(low, high, self.level, COVERS, "a set's rows") for low, high in ends)
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each set in words with its count."""
@@ -94,7 +94,7 @@ class Itemsets:
         return len(self.sets)
 
     def __str__(self) -> str:
-        return f"{len(self):,} sets of items, of about {count_text(self.rows)} rows"
+        return f"{counted(len(self), 'set')} of items, of about {counted(self.rows, 'row')}"
 
     def summary(self, intervals: Sequence[Interval] = ()) -> str:
         """The first sets as lines of text, with their intervals."""
@@ -104,7 +104,7 @@ class Itemsets:
         for each, ends in zip(shown, within, strict=True):
             lines.append((shortened(each["items"], _LONGEST), count_text(each["count"]), f"{100 * each['support']:.1f}%", ends))
         kept = lines if self.level is not None else [line[:3] for line in lines]
-        more = [f"... {len(self):,} sets in all"] if len(self) > _MOST_LINES else []
+        more = [f"... {counted(len(self), 'set')} in all"] if len(self) > _MOST_LINES else []
         return "\n".join([str(self), *table_lines(kept, left={0}), *more])
 
     def to_dict(self) -> dict[str, object]:

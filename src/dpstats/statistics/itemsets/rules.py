@@ -15,7 +15,7 @@ from typing import Any
 
 from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import shortened, table_lines
+from dpstats.foundations.text_tables import counted, shortened, table_lines
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.coded.budget import LaplaceLaw
 from dpstats.statistics.coded.columns import CodedColumn
@@ -69,7 +69,7 @@ class AssociationRules:
             return ()
         ends = [(rule.confidence.low, rule.confidence.high) for rule in self.rules]
         known = [(0.0 if low is None else low, 1.0 if high is None else high) for low, high in ends]
-        return tuple(Interval(low, high, self.level, COVERS) for low, high in known)
+        return tuple(Interval(low, high, self.level, COVERS, "a rule's confidence") for low, high in known)
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each rule in words with its confidence."""
@@ -97,7 +97,7 @@ class AssociationRules:
         return iter(self.rules)
 
     def __str__(self) -> str:
-        return f"{len(self):,} rules, of about {count_text(self.rows)} rows"
+        return f"{counted(len(self), 'rule')}, of about {counted(self.rows, 'row')}"
 
     def summary(self, intervals: Sequence[Interval] = ()) -> str:
         """The first rules as lines of text, with the intervals of confidence and lift."""
@@ -106,7 +106,7 @@ class AssociationRules:
             ratios = [text for ratio in (rule.confidence, rule.lift) for text in (f"{ratio.value:.3f}", _ends_text(ratio))]
             lines.append((shortened(rule.name, _LONGEST), count_text(rule.count), *ratios))
         level = "" if self.level is None else f"; {100 * self.level:.10g}% intervals"
-        more = [f"... {len(self):,} rules in all"] if len(self) > _MOST_LINES else []
+        more = [f"... {counted(len(self), 'rule')} in all"] if len(self) > _MOST_LINES else []
         return "\n".join([f"{self}{level}", *(table_lines(lines, left={0, 3, 5}) if self.rules else []), *more])
 
     def to_dict(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.foundations.portable import OWN_DIGITS, rounded
 from dpstats.foundations.results import Interval
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import counted, shortened
 from dpstats.statistics.principal.decomposition import decompose
 from dpstats.statistics.principal.noisy_moments import NoisyMoments
 from dpstats.statistics.principal.shrinkage import Quality, quality_of, shrunk, strength
@@ -76,8 +76,7 @@ class PrincipalComponents:
     def __str__(self) -> str:
         count = len(self.components)
         explained = math.fsum(self.explained_variance_ratio)
-        named = f"{count} component{'' if count == 1 else 's'}"
-        return f"{named} of {len(self.names)} columns with {explained:.3g} of their variance"
+        return f"{counted(count, 'component')} of {counted(len(self.names), 'column')} with {explained:.3g} of their variance"
 
     def loadings(self) -> tuple[tuple[str, float], ...]:
         """The loading of every column on every component, by name."""
@@ -141,7 +140,7 @@ class PrincipalComponents:
 
 def quality_text(quality: Quality, components: int) -> str:
     """What the components are worth, in words."""
-    which = "component" if components == 1 else f"{components} components"
+    which = "component" if components == 1 else counted(components, "component")
     return (
         f"{quality.share:.3f} of the variance that the best {which} would have; {quality.low:.3f} or more in 19 of 20 redraws of "
         f"noise and sampling; random ones: {quality.chance:.3f}"

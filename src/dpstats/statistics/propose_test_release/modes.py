@@ -18,6 +18,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, Refusal, Statistic, register
 from dpstats.foundations.summaries import Column, label_order
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal, tested_method
@@ -51,7 +52,7 @@ def _lead_note(test: BestTest, neighbors: Neighbors) -> str:
     half, mostly = (distance_for(test, chance) for chance in (0.5, 0.95))
     if neighbors is Neighbors.CHANGE_ONE:
         half, mostly = 2 * half - 1, 2 * mostly - 1
-    return f"replies with probability 1/2 from a lead of {half:,} rows on, 0.95 from {mostly:,} on"
+    return f"replies with probability 1/2 from a lead of {counted(half, 'row')} on, 0.95 from {mostly:,} on"
 
 
 def _distance(raw_leaders: list[tuple[Any, int]], question: Question) -> int:

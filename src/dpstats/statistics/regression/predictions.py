@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.regression.families import Floats, exp_of
 
 _HOW = "pass rows by columns of numbers, or columns by name"
@@ -69,7 +70,7 @@ def _rows_by_place(data: Any, features: int) -> Floats:
     if rows.ndim == 1 and features == 1:
         rows = rows[:, np.newaxis]
     if rows.ndim != 2 or rows.shape[1] != features:
-        raise DataTypeError(f"the fit has {features:,} features: {_HOW}, such as [[...], [...]].")
+        raise DataTypeError(f"the fit has {counted(features, 'feature')}: {_HOW}, such as [[...], [...]].")
     return rows
 
 

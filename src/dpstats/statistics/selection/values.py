@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpstats.foundations.text_tables import counted
+
 
 @dataclass(frozen=True)
 class SelectedFeatures:
@@ -30,7 +32,7 @@ class SelectedFeatures:
         return name in self.names
 
     def __str__(self) -> str:
-        return f"{', '.join(self.names) if self.names else 'none'} of {self.of} features"
+        return f"{', '.join(self.names) if self.names else 'none'} of {counted(self.of, 'feature')}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

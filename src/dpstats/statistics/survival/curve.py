@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpstats.foundations.results import Interval
-from dpstats.foundations.text_tables import table_lines
+from dpstats.foundations.text_tables import counted, table_lines
 
 COVERS = "sampling error and noise of the curve at one time"
 
@@ -47,7 +47,8 @@ class SurvivalCurve:
         """The interval of the curve at each time."""
         if self.level is None:
             return ()
-        return tuple(Interval(low, high, self.level, COVERS) for low, high in zip(self.low, self.high, strict=True))
+        ends = zip(self.low, self.high, strict=True)
+        return tuple(Interval(low, high, self.level, COVERS, "the curve at a time") for low, high in ends)
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each time with the share that survives it."""
@@ -68,13 +69,14 @@ class SurvivalCurve:
         return pandas.DataFrame(list(self.lines()))
 
     def __str__(self) -> str:
+        times, rows = counted(len(self.times), "time"), counted(self.rows, "row")
         if self.median is None:
-            return f"{len(self.times)} times, of about {self.rows:,.0f} rows; fewer than half had the event by the last one"
+            return f"{times}, of about {rows}; fewer than half had the event by the last one"
         within = ""
         if self.level is not None:
             low, high = (("unknown" if end is None else f"{end:.6g}") for end in (self.median_low, self.median_high))
             within = f" ({low} to {high}, {100 * self.level:.10g}%)"
-        return f"median {self.median:.6g}{within}; {len(self.times)} times, of about {self.rows:,.0f} rows"
+        return f"median {self.median:.6g}{within}; {times}, of about {rows}"
 
     def summary(self, intervals: Sequence[Interval] = ()) -> str:
         """The curve as lines of text."""

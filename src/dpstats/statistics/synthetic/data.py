@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.results import Interval
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.tables import ContingencyTable
@@ -169,9 +170,10 @@ class SyntheticData:
     def __str__(self) -> str:
         measured = "columns were measured one by one"
         if self.pairs:
-            tables = "1 table of two columns was" if len(self.pairs) == 1 else f"{len(self.pairs)} tables of two columns were"
+            tables = f"{counted(len(self.pairs), 'table')} of two columns {'was' if len(self.pairs) == 1 else 'were'}"
             measured = f"{tables} measured"
-        return f"{self.rows:,} synthetic rows of {len(self.columns)} columns; {measured}{f'; {GUIDE}' if self.guide else ''}"
+        rows, columns = counted(self.rows, "synthetic row"), counted(len(self.columns), "column")
+        return f"{rows} of {columns}; {measured}{f'; {GUIDE}' if self.guide else ''}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON: what was measured, from which all else follows."""

@@ -44,6 +44,8 @@ class MeansVerdict:
     """The variance between groups, over that within them, that one unit of spread stands for."""
     doubt: float = 0.0
     """The standard deviation of the variance within groups, for noise and sampling, as a share of it."""
+    p_is_upper_bound: bool = False
+    """Whether no simulated spread is as large: p could be smaller with more simulations."""
 
     def interval(self, level: float) -> tuple[float, float]:
         """Shares that the means do not contradict: 0 is one of them just if the test at this level does not reject."""
@@ -102,6 +104,7 @@ def judge_means(
         _own(float(null.var())),
         scale,
         doubt,
+        beyond == 0,
     )
 
 

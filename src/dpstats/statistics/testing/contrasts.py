@@ -30,7 +30,8 @@ SEEN_NATS = 200.0
 """Rows times epsilon from which on the limits can be trusted; with fewer, nothing is rejected."""
 SMALLEST_RADIUS, LARGEST_RADIUS = 1e-70, 1e70
 """Limits whose fourth powers are floats."""
-_LEAST_TAIL = 1e-15
+LEAST_TAIL = 1e-15
+"""The smallest p-value that is looked for: 1 less the highest level of an interval."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ class Contrast:
             low, high = self.reach(1 - tail)
             return not low <= null <= high
 
-        low, high = math.log(_LEAST_TAIL), 0.0
-        if leaves_out(_LEAST_TAIL):
-            return _LEAST_TAIL
+        low, high = math.log(LEAST_TAIL), 0.0
+        if leaves_out(LEAST_TAIL):
+            return LEAST_TAIL
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if leaves_out(math.exp(middle)) else (middle, high)

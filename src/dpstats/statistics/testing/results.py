@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -33,6 +33,8 @@ class TestResult:
     rows: tuple[float, ...]
     """The noisy number of rows; of several groups one for each."""
     alternative: str = TWO_SIDED
+    p_is_upper_bound: bool = field(default=False, kw_only=True)
+    """Whether the p-value is the smallest that the test can give, so that the true one may be smaller."""
 
     @property
     def pvalue(self) -> float:
@@ -40,7 +42,7 @@ class TestResult:
         return self.p_value
 
     def __str__(self) -> str:
-        return f"{self.symbol} = {self.statistic:.4g}, {p_text(self.p_value)}"
+        return f"{self.symbol} = {self.statistic:.4g}, {p_text(self.p_value, is_upper_bound=self.p_is_upper_bound)}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -85,16 +87,24 @@ def answer_of_test(
     covers: str,
 ) -> Answer:
     """A result, with the interval of its estimate from the `ends` at a level where the question wants one."""
-    notes = (("estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"), *notes)
+    notes = (("estimate", f"{result.estimate:.6g}, {result.estimates}"), *notes)
     if question.interval is None:
         return Answer(result, None, notes)
     level = float(question.interval)
-    return Answer(result, Interval(*ends(level), level, covers), notes)
+    return Answer(result, Interval(*ends(level), level, covers, result.estimates), notes)
 
 
-def p_text(p_value: float) -> str:
-    """A p-value for people."""
-    return f"p < {_SMALLEST_SHOWN:.4f}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.2g}"
+def p_text(p_value: float, *, is_upper_bound: bool = False) -> str:
+    """A p-value for people; one that is only known not to be exceeded says so."""
+    if p_value < _SMALLEST_SHOWN:
+        return f"p < {_SMALLEST_SHOWN:.4f}"
+    return f"p {'<=' if is_upper_bound else '='} {p_value:.2g}"
+
+
+def simulated_text(simulated: str, p_value: float, *, is_upper_bound: bool) -> str:
+    """The card's words on a p-value that was found among simulations of the null hypothesis."""
+    bound = f"; none of them is as far out, so that p is at most {p_value:.2g}" if is_upper_bound else ""
+    return f"{simulated}{bound}"
 
 
 ALTERNATIVE = choice_parameter(

@@ -45,6 +45,8 @@ class Judged:
     rows: float
     null_variance: float
     null_mean: float
+    p_is_upper_bound: bool = False
+    """Whether no simulated table is as far out: p could be smaller with more of them."""
 
     def effect_interval(self, level: float, df: int) -> tuple[float, float]:
         """Effects that the table does not contradict: 0 is one of them just if the test at this level does not reject."""
@@ -107,6 +109,7 @@ def judge(noisy: Floats, expectation: Expectation, epsilon: float, generator: np
         rows,
         float(null_deviations.var()),
         mean,
+        beyond == 0,
     )
 
 

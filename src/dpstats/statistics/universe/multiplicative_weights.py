@@ -24,6 +24,7 @@ from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import sqrt_bounds
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.exponential import choose
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
@@ -103,7 +104,10 @@ class WeightsPlan:
         measured, total = self.noise(self.round_share).deviation, self.noise(TOTAL_SHARE).deviation
         rounds = "round" if self.rounds == 1 else "rounds"
         return (
-            ("queries", f"all {self.workload.queries:,} cells of marginal tables of {self.workload.ways} columns"),
+            (
+                "queries",
+                f"all {counted(self.workload.queries, 'cell')} of marginal tables of {counted(self.workload.ways, 'column')}",
+            ),
             ("rounds", f"{self.rounds} {rounds}; in each, one query is chosen and counted; weights {self._which()}"),
             ("noise", f"discrete {kind}, standard deviation {measured:.4g} on each count, {total:.4g} on the number of rows"),
             ("not covered", "queries that were not measured carry no interval"),

@@ -28,6 +28,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exact_rational, log_bounds, round_up, sqrt_bounds
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.exponential import choose
 from dpstats.statistics.universe.loss_weights import loss_weights
 from dpstats.statistics.universe.multisets import Multisets
@@ -91,7 +92,7 @@ class SmallDatabase:
         times = (f"{count} x ({value_text(row)})" for row, count in zip(self.rows, self.counts, strict=True))
         shown = [text for text, _ in zip(times, range(_SHOWN_ROWS), strict=False)]
         more = [f"{len(self.rows) - _SHOWN_ROWS} more"] if len(self.rows) > _SHOWN_ROWS else []
-        return f"{self.size} rows of {value_text(self.columns)}: {'; '.join([*shown, *more])}"
+        return f"{counted(self.size, 'row')} of {value_text(self.columns)}: {'; '.join([*shown, *more])}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -137,8 +138,11 @@ class SmallDatabasePlan:
         queries, number = self.workload.queries, self.databases.number
         within = f"{self.alpha:.3g} + {round_up(self.excess()):g} / n, n the rows of the table"
         return (
-            ("queries", f"all {queries:,} cells of marginal tables of {self.workload.ways} columns"),
-            ("chosen from", f"all {number:,} databases of {self.size} rows over {self.workload.universe.cells:,} possible rows"),
+            ("queries", f"all {counted(queries, 'cell')} of marginal tables of {counted(self.workload.ways, 'column')}"),
+            (
+                "chosen from",
+                f"all {number:,} databases of {counted(self.size, 'row')} over {self.workload.universe.cells:,} possible rows",
+            ),
             ("accuracy", f"with probability {float(SURE):.0%} no share of these queries is off by more than {within}"),
             ("numerics", "drawn exactly, no rounding error"),
         )

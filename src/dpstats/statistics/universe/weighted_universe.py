@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exp_float
-from dpstats.foundations.text_tables import free_name, table_lines
+from dpstats.foundations.text_tables import counted, free_name, table_lines
 from dpstats.statistics.universe.universe import Levels, Shares, Universe
 
 Floats = NDArray[np.float64]
@@ -105,11 +105,11 @@ class WeightedUniverse:
         return "\n".join([*table_lines([heads, *lines], left=range(len(self.columns))), *more])
 
     def __str__(self) -> str:
-        rows = f"{self.total:,} row{'' if self.total == 1 else 's'}"
-        of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {rows}"
+        rows = counted(self.total, "row")
+        of = f"{counted(self.universe.cells, 'weight')} of {value_text(self.columns)}, about {rows}"
         if not self.measurements:
             return of
-        return f"{of}; {len(self.measurements)} counts measured, first {self.measurements[0]}"
+        return f"{of}; {counted(len(self.measurements), 'count')} measured, first {self.measurements[0]}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON; weights follow from them."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.text_tables import counted
 from dpstats.statistics.universe.universe import Levels, Universe
 
 MOST_QUERIES = 1 << 20
@@ -36,7 +37,7 @@ class Workload:
         tables = math.comb(most, self.ways)
         if tables > MOST_QUERIES or self.queries > MOST_QUERIES:
             raise InvalidParameterError(
-                f"marginal tables of {self.ways} columns have more than {MOST_QUERIES:,} cells together: "
+                f"marginal tables of {counted(self.ways, 'column')} have more than {MOST_QUERIES:,} cells together: "
                 "take fewer ways, columns or levels."
             )
 

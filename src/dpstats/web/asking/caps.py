@@ -9,6 +9,7 @@ from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.remaining import Remaining
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.web.routes import Plain
 
 USUAL, USUAL_EPSILON = "median", Fraction(1, 5)
@@ -43,7 +44,7 @@ def more_words(cap: AccountReader, epsilon: Fraction = USUAL_EPSILON) -> str:
     count = Remaining(cap).more(USUAL, epsilon=epsilon)
     if not count:
         return f"too little for a {USUAL} at {decimal_text(epsilon)}"
-    return f"about {count:,} more {USUAL}{'s' * (count != 1)} at {decimal_text(epsilon)}"
+    return f"about {counted(count, f'more {USUAL}')} at {decimal_text(epsilon)}"
 
 
 def amount_words(cost: PrivacyCost) -> str:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.web.asking.expectations import Expectation, rounded_up
 from dpstats.web.asking.prices import quote_values
 from dpstats.web.asking.sentences import Sentence
@@ -53,7 +54,7 @@ class Preview:
         if here is not None:
             ends = {name: width_text(getattr(here, name), sign) for name in ("low", "high")}
             said = {"middle": width_text(here.middle, expect.unit), **ends}
-        words = f"The half-width to expect by epsilon, with {expect.n:,} rows"
+        words = f"The half-width to expect by epsilon, with {counted(expect.n, 'row')}"
         return {
             "figure": expected_width(expect, epsilon, words if said is None else f"{words}: {said['middle']} at {epsilon:g}."),
             "slider": data(expect),
@@ -94,7 +95,7 @@ def _curve(desk: ServiceDesk, actor: str, document: Plain, n: int) -> tuple[Expe
         found = Expectation.of(desk.curve({**planned, "plan": {"n": n}}, actor), n)
     except DpstatsError as error:
         return None, str(error)
-    return found, None if found is not None else f"{n:,} rows are too few for it."
+    return found, None if found is not None else f"{counted(n, 'row')} {'is' if n == 1 else 'are'} too few for it."
 
 
 def _epsilon_for(expect: Expectation | None, width: str) -> str:
@@ -108,6 +109,6 @@ def _epsilon_for(expect: Expectation | None, width: str) -> str:
     epsilon = expect.epsilon_for(wanted) if wanted > 0 else None
     if epsilon is None:
         raise InvalidParameterError(
-            f"an error of {number_text(wanted, _DIGITS)} cannot be reached with {expect.n:,} rows and what may be spent."
+            f"an error of {number_text(wanted, _DIGITS)} cannot be reached with {counted(expect.n, 'row')} and what may be spent."
         )
     return decimal_text(min(rounded_up(epsilon), Fraction(str(expect.most))))

@@ -43,7 +43,8 @@ def figure_of(answer: Result) -> Figure | None:
         return Figure(distribution_curve(value, answer.intervals, f"{answer.question}. {legend}"), legend)
     dots = dots_of(answer)
     if len(dots) == 1:
-        legend = f"The dot is the answer{_of_interval(answer.interval)}."
+        named = answer.interval.of if answer.interval is not None else ""
+        legend = f"The dot is {named or 'the answer'}{_of_interval(answer.interval)}."
         low, high = ("", "") if dots[0].interval is None else (shown_number(end, dots[0].interval) for end in dots[0].interval)
         return Figure(single_dot(drawn(dots[0]), f"{answer.question}. {legend}", (low, high)), legend)
     return _rows(answer.question, dots, []) if dots else None

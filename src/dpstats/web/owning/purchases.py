@@ -16,6 +16,7 @@ from dpstats.curator.planning.stored_tables import MOST_ROWS, StoredQuestion, ta
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import Question, ask
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.web.routes import Plain
 
 SHAPE = "lognormal"
@@ -67,7 +68,7 @@ def error_by_rows(rows: int, chosen: int, steps_per_row: int = 1) -> Plain | Non
         "chosen": chosen,
         "axis": "rows per unit",
         "sentence": (
-            f"With {chosen:,} row{'s' * (chosen != 1)} per unit, a median of {rows:,} rows at epsilon {epsilon} is known to "
+            f"With {counted(chosen, 'row')} per unit, a median of {rows:,} rows at epsilon {epsilon} is known to "
             f"about {100 * share:.2g}% of the interquartile range, to either side."
         ),
     }

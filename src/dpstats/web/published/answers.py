@@ -17,7 +17,7 @@ from dpstats.curator.publishing.value_tables import PublishedTable, ends_of, gro
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value, value_text
-from dpstats.foundations.text_tables import free_name, shortened
+from dpstats.foundations.text_tables import counted, free_name, shortened
 from dpstats.pictures.dots import dots_of
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
@@ -63,13 +63,14 @@ def headline(answer: Result) -> Plain | None:
         return None
     value = getattr(answer.value, "estimate", answer.value)
     if isinstance(value, str):
-        return {"value": value_text(value), "low": None, "high": None, "level": None, "rough": answer.rough}
+        return {"value": value_text(value), "of": "", "low": None, "high": None, "level": None, "rough": answer.rough}
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)) or not math.isfinite(float(value)):
         return None
     interval = answer.interval
     ends = (None, None) if interval is None else (_end(interval.low, interval), _end(interval.high, interval))
     return {
         "value": shown_number(float(value), interval),
+        "of": _quantity(answer),
         "low": ends[0],
         "high": ends[1],
         "level": None if interval is None else _percent(interval),
@@ -82,18 +83,18 @@ def in_short(answer: Result) -> str:
     if isinstance(answer, NoReply):
         return "no reply"
     if isinstance(answer, GroupedRelease):
-        return f"{len(answer):,} groups by {', '.join(map(value_text, answer.by))}"
+        return f"{counted(len(answer), 'group')} by {', '.join(map(value_text, answer.by))}"
     value = answer.value
     if (said := headline(answer)) is not None:
         number = said["value"] if said["level"] is None else f"{said['value']} ({said['low']} to {said['high']})"
-        return f"{answer.shown_value()}; {number}" if hasattr(value, "estimate") else number
+        return f"{answer.shown_value()}; {said['of']} {number}" if hasattr(value, "estimate") else number
     if isinstance(value, Histogram) and value.noisy:
         place = value.noisy.index(max(value.noisy))
         within = "" if value.level is None else f" ({value.low[place]:,} to {value.high[place]:,})"
-        return f"{len(value.noisy):,} bins; most in {value.names[place]}: {value.counts[place]:,}{within}"
+        return f"{counted(len(value.noisy), 'bin')}; most in {value.names[place]}: {value.counts[place]:,}{within}"
     named = _named_values(answer)
     if hasattr(value, "probabilities"):
-        return f"{len(named):,} points of a distribution function"
+        return f"{counted(len(named), 'point')} of a distribution function"
     if named:
         more = ", ..." if len(named) > SHORT else ""
         return f"{', '.join(f'{name}: {with_interval(number, each)}' for name, number, each in named[:SHORT])}{more}"
@@ -122,7 +123,8 @@ def sentence(answer: Result) -> str:
         return f"There is no reply. {answer.reason} {answer.advice}".strip()
     if isinstance(answer, GroupedRelease):
         replied = sum(isinstance(reply, Release) for reply in answer.values())
-        return f"{replied:,} of {len(answer):,} groups have an answer, each with its own interval.{_covered(answer)}"
+        have = "has" if len(answer) == 1 else "have"
+        return f"{replied:,} of {counted(len(answer), 'group')} {have} an answer, each with its own interval.{_covered(answer)}"
     rough = " It is rough: there are too few rows at this epsilon for a good answer." if answer.rough else ""
     said = headline(answer)
     if said is None:
@@ -131,9 +133,18 @@ def sentence(answer: Result) -> str:
         unknown = f" Its interval is unknown: {answer.unknown}." if answer.unknown else ""
         about = "" if isinstance(answer.value, str) else "about "
         return f"The answer is {about}{said['value']}.{unknown}{rough}"
-    test = f"The test gives {answer.shown_value()}. The estimate" if hasattr(answer.value, "estimate") else "The answer"
+    quantity = str(said["of"])
+    gives = "The test gives" if hasattr(answer.value, "p_value") else "The answer is"
+    estimated = f"{gives} {answer.shown_value()}. {quantity[:1].upper()}{quantity[1:]}" if quantity else "The answer"
     covers = f"The {said['level']} interval from {said['low']} to {said['high']} covers {answer.interval.covers}."
-    return f"{test} is about {said['value']}. {covers}{rough}"
+    return f"{estimated} is about {said['value']}. {covers}{rough}"
+
+
+def _quantity(answer: Release) -> str:
+    """What the number of an answer is of, where its value is more than that number: the estimate of a test."""
+    if not hasattr(answer.value, "estimate"):
+        return ""
+    return answer.interval.of if answer.interval is not None else str(getattr(answer.value, "estimates", "the estimate"))
 
 
 def _covered(answer: Release | GroupedRelease) -> str:
@@ -141,7 +152,9 @@ def _covered(answer: Release | GroupedRelease) -> str:
     replies = [each for each in answer.values() if isinstance(each, Release)] if isinstance(answer, GroupedRelease) else [answer]
     intervals = (each for reply in replies for each in (reply.interval, *reply.intervals) if each is not None)
     first = next(intervals, None)
-    return "" if first is None else f" Each {_percent(first)} interval covers {first.covers}."
+    if first is None:
+        return ""
+    return f" Each {_percent(first)} interval{f' of {first.of}' if first.of else ''} covers {first.covers}."
 
 
 @lru_cache(_MOST_KEPT)

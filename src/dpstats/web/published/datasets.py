@@ -16,6 +16,7 @@ from dpstats.curator.ledger.standing import BUDGET, amended, total_after
 from dpstats.curator.publishing.cards import guarantee
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.web.figures.miniatures import miniature_of
 from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.published.answers import in_short
@@ -134,7 +135,7 @@ def _changes(before: Mapping[str, Any], now: Policy) -> Iterable[str]:
     sentences = policy_sentences(now)
     by_name = dict(zip(("columns", "statistics", "largest_epsilon", "archive"), sentences, strict=False))
     by_name["frozen"] = "No new question is answered." if now.frozen else "New questions are answered."
-    by_name["rows"] = f"The table is said to have about {now.rows:,} rows."
+    by_name["rows"] = f"The table is said to have about {counted(now.rows, 'row')}."
     by_name["pace"] = f"Replies leave after {decimal_text(now.pace)} times the usual time."
     return (by_name[name] for name in after if after[name] != before[name])
 

@@ -19,6 +19,7 @@ from dpstats.curator.publishing.value_tables import ends_of
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 from dpstats.pictures.dots import Dot, dots_of, dots_of_groups
 from dpstats.web.asking.code import notebook, python_call
 from dpstats.web.asking.prices import cost_values
@@ -76,7 +77,7 @@ def compare(visit: Visit) -> Plain:
     desk = desk_of(visit)
     lines = [own_line_of(desk, visit.name, number) for number in dict.fromkeys(visit.query.lines)]
     dots = [dot for line in lines for dot in dots_behind(line)]
-    words = f"{len(dots):,} answers about {desk.name}, each with its interval."
+    words = f"{counted(len(dots), 'answer')} about {desk.name}, each with its interval."
     return {
         "name": desk.name,
         "lines": [line_values(line, None) for line in lines],
