@@ -20,6 +20,7 @@ from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.proposals import Proposable, SendProposal
 from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, free_name, html_cell, html_of, table_lines
 
 MOST_SHOWN = 60
@@ -33,7 +34,7 @@ _LOUD = ";color:#c00;font-weight:bold"
 
 
 @dataclass(frozen=True, repr=False)
-class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
+class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply], Tabular):
     """The replies of all groups, by key, in the order of the keys: a label for one column, a tuple of labels for several."""
 
     question: str
@@ -95,6 +96,10 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
                     row[rough] = isinstance(reply, Release) and reply.rough
                 rows.append(row)
         return rows
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of `rows`, by name."""
+        return columns_of(self.rows())
 
     def __str__(self) -> str:
         lines = [f"  {line}" for line in table_lines([self._headings(), *self._shown_rows()])]

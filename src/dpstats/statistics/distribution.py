@@ -18,6 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Statistic, method, register
 from dpstats.foundations.summaries import Column
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.quantiles import (
     MOST_QUANTILES,
@@ -34,7 +35,7 @@ DEFAULT_POINTS = 31
 
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(Tabular):
     """A released distribution function: `values` ascend, and about `probabilities[i]` of the rows lie at or below `values[i]`."""
 
     probabilities: tuple[float, ...]
@@ -68,6 +69,11 @@ class Distribution:
         start, end = self.probabilities[after - 1], self.probabilities[after]
         low, high = self.values[after - 1], self.values[after]
         return low + (high - low) * (wanted - start) / (end - start)
+
+    def table_columns(self) -> dict[str, list[float]]:
+        """The columns of the table, by name: a row for each value, with the fraction of rows up to it."""
+        known = {"probability": self.probabilities, "value": self.values, "low": self.low, "high": self.high}
+        return {name: list(column) for name, column in known.items() if column}
 
     def __str__(self) -> str:
         middle = len(self.values) // 2

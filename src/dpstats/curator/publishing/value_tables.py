@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,8 @@ def tables_of(answer: Release) -> dict[str, PublishedTable]:
         name = "effects" if isinstance(value, AdditiveModel) else "leaves"
         return {name: PublishedTable(tuple(rows[0]), [tuple(row.values()) for row in rows])}
     if isinstance(value, Histogram):
-        return {"histogram": _bins(value)}
+        columns = value.table_columns()
+        return {"histogram": PublishedTable(tuple(columns), list(zip(*columns.values(), strict=True)))}
     if hasattr(value, "named_values"):
         named = value.named_values()
         intervals = answer.intervals if len(answer.intervals) == len(named) else [None] * len(named)
@@ -101,14 +102,6 @@ def _contingency(value: ContingencyTables) -> dict[str, PublishedTable]:
             tuple(cells[0]), [tuple(cell.values()) for cell in cells]
         )
     return tables
-
-
-def _bins(value: Histogram) -> PublishedTable:
-    """Bins with their counts; texts as they are, and not as people are shown them."""
-    ends: tuple[str, ...] = () if value.level is None else ("low", "high")
-    own = [label if isinstance(label, str) else name for label, name in zip(value.labels, value.names, strict=False)]
-    numbers: Iterable[Sequence[Any]] = (value.counts, value.low, value.high)[: 1 + len(ends)]
-    return PublishedTable(("bin", "rows", *ends), list(zip([*own, *value.names[len(own) :]], *numbers, strict=True)))
 
 
 def _file_name(names: Sequence[str]) -> str:

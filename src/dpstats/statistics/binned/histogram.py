@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.foundations.results import value_text
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted, shortened
 
 OTHERS = "all others"
@@ -18,7 +19,7 @@ _SHADES, _ASCII = "█▓░", "#=-"
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Tabular):
     """Rows in bins. Of numbers the first and the last bin are open, so that every row is in one; of labels each has a bin.
 
     `edges` ascend, and a bin goes from an edge up to, but not including, the next one.
@@ -72,6 +73,12 @@ class Histogram:
         texts = [value_text(edge) for edge in self.edges]
         between = (f"{low} to {high}" for low, high in pairwise(texts))
         return (f"below {texts[0]}", *between, f"{texts[-1]} and more")
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each bin, with its rows and the ends of their interval."""
+        own = [label if isinstance(label, str) else name for label, name in zip(self.labels, self.names, strict=False)]
+        ends = {} if self.level is None else {"low": list(self.low), "high": list(self.high)}
+        return {"bin": [*own, *self.names[len(own) :]], "rows": list(self.counts), **ends}
 
     def __str__(self) -> str:
         bins = f"{counted(len(self.noisy), 'bin')}, about {counted(self.rows, 'row')}"

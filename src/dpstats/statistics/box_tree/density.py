@@ -19,6 +19,7 @@ import numpy as np
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import OWN_DIGITS, rounded
 from dpstats.foundations.results import value_text
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.box_tree.halvings import Floats
 from dpstats.statistics.box_tree.points import checked_points
@@ -47,7 +48,7 @@ class DensityBand(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class Density(Tabular):
     """A density of one column or several, as a function of points: `density(20)`, or `density([[20, 3.5]])` of two columns."""
 
     names: tuple[str, ...]
@@ -183,11 +184,9 @@ class Density:
         """The density that `to_dict` made plain."""
         return cls(tuple(plain["names"]), BoxTree.from_dict(plain["tree"]))
 
-    def to_pandas(self) -> Any:
-        """The boxes as a pandas DataFrame: for each column where a box begins and ends, and about how many rows it has."""
-        import pandas
-
-        return pandas.DataFrame(self.tree.sides_by_name(self.names) | {"rows": self.tree.rows})
+    def table_columns(self) -> dict[str, Any]:
+        """The boxes, a row for each: where it begins and ends in each column, and about how many rows it has."""
+        return self.tree.sides_by_name(self.names) | {"rows": self.tree.rows}
 
     def __str__(self) -> str:
         ends = ", ".join(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import OWN_DIGITS
 from dpstats.foundations.results import value_text
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.box_tree.halvings import Floats
 from dpstats.statistics.box_tree.points import checked_points
@@ -27,7 +28,7 @@ _MOST_NAMED = 6
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborClasses:
+class NeighborClasses(Tabular):
     """Rows of each class in boxes: `predict` and `predict_proba` answer at any point, for any `k`, at no further cost."""
 
     names: tuple[str, ...]
@@ -79,11 +80,9 @@ class NeighborClasses:
         """The neighbours that `to_dict` made plain."""
         return cls(tuple(plain["names"]), tuple(plain["classes"]), BoxTree.from_dict(plain["tree"]))
 
-    def to_pandas(self) -> Any:
-        """The boxes as a pandas DataFrame: where each begins and ends, and about how many rows of each class it has."""
-        import pandas
-
-        return pandas.DataFrame(self.tree.sides_by_name(self.names) | dict(zip(self.classes, self.tree.counts.T, strict=True)))
+    def table_columns(self) -> dict[Any, Any]:
+        """The boxes, a row for each: where it begins and ends, and about how many rows of each class it has."""
+        return self.tree.sides_by_name(self.names) | dict(zip(self.classes, self.tree.counts.T, strict=True))
 
     def __str__(self) -> str:
         named = [value_text(label) for label in self.classes[:_MOST_NAMED]]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, shortened
 from dpstats.statistics.classification.features import OTHERS, CodedFeature, Label
 from dpstats.statistics.classification.new_rows import RowsOf, codes_of_rows
@@ -24,7 +25,7 @@ TWO = 2
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveModel:
+class AdditiveModel(Tabular):
     """A classifier: the score of a class is its base and, for each column, the effect of the row's value there."""
 
     kind: str
@@ -78,11 +79,9 @@ class AdditiveModel:
                 for label, effect in list(zip(self.classes, column, strict=True))[1 if len(self.classes) == TWO else 0 :]:
                     yield {"feature": feature.name, "value": name, "class": label, "effect": effect}
 
-    def to_pandas(self) -> Any:
-        """The effects as a pandas DataFrame, a row for each."""
-        import pandas
-
-        return pandas.DataFrame(list(self.rows()))
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each effect."""
+        return columns_of(self.rows())
 
     def __str__(self) -> str:
         columns = counted(len(self.features), "column")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.classification.features import CodedFeature, Label
 from dpstats.statistics.classification.model import label_array
@@ -77,7 +78,7 @@ class TreeShape:
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionTreeModel:
+class DecisionTreeModel(Tabular):
     """A decision tree."""
 
     outcome: str
@@ -143,6 +144,10 @@ class DecisionTreeModel:
     def rows(self) -> Iterator[dict[str, Any]]:
         """The leaves one by one: the splits on the way to each, its class, and about how many rows of each class it has."""
         yield from self._rows(self.shape.root, ())
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each leaf."""
+        return columns_of(self.rows())
 
     def _rows(self, node: TreeNode, way: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         if node.split is None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import counted, html_named_table, ruled_table, shortened
+from dpstats.foundations.tabular import Tabular
+from dpstats.foundations.text_tables import counted, free_name, html_named_table, ruled_table, shortened
 from dpstats.statistics.regression.parameter_table import nested_floats
 from dpstats.statistics.regression.predictions import rows_by_name
 
@@ -23,7 +24,7 @@ _OF_PRIVATE_ROWS = ("labels", "labels_", "inertia_of_rows")
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(Tabular):
     """Clusters of rows as they were released. Everything in it comes from noisy numbers.
 
     Clusters stand in the order of their sizes, the largest first; lists have an entry for each cluster, and inside it one for
@@ -89,6 +90,11 @@ class Clusters:
         if self.weak:
             below.append(f"Not more than noise: {', '.join(self._name(place) for place in self.weak)}.")
         return "\n".join(ruled_table(top, rows, below))
+
+    def table_columns(self) -> dict[str, list[float]]:
+        """The clusters as a table: a row for each, with its noisy number of rows and its center."""
+        centers = {name: [center[place] for center in self.centers] for place, name in enumerate(self.names)}
+        return {free_name("rows", self.names): list(self.sizes), **centers}
 
     def place_text(self, place: int) -> str:
         """Where a cluster lies, in short."""

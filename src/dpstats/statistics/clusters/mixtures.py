@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
-from dpstats.foundations.text_tables import counted, html_named_table, ruled_table, shortened
+from dpstats.foundations.tabular import Tabular
+from dpstats.foundations.text_tables import counted, free_name, html_named_table, ruled_table, shortened
 from dpstats.statistics.clusters.clusters import LONGEST_NAME, center_text, digits_text, places
 from dpstats.statistics.clusters.component_sums import log_weighted
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -25,7 +26,7 @@ _LOG_TWO_PI = 1.8378770664093453
 
 
 @dataclass(frozen=True)
-class MixtureFit:
+class MixtureFit(Tabular):
     """A mixture as it was released. Everything in it comes from noisy numbers.
 
     Components stand in the order of their sizes, the largest first; lists have an entry for each, and inside it one for each
@@ -91,6 +92,12 @@ class MixtureFit:
             below.append(f"Not more than noise: {', '.join(f'component {place}' for place in self.weak)}.")
         top = [f"Private mixture of normal laws of {', '.join(self.names)}", f"about {counted(self.rows, 'row')}"]
         return "\n".join(ruled_table(top, table, below))
+
+    def table_columns(self) -> dict[str, list[float]]:
+        """The components as a table: a row for each, with its weight, its noisy number of rows and its means."""
+        means = {name: [mean[place] for mean in self.means] for place, name in enumerate(self.names)}
+        weight, rows = (free_name(word, self.names) for word in ("weight", "rows"))
+        return {weight: list(self.weights), rows: list(self.sizes), **means}
 
     def place_text(self, place: int) -> str:
         """Where a component lies, in short."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.results import value_text
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, free_name, shortened
 from dpstats.statistics.coded.columns import CodedColumn
 
@@ -22,7 +23,7 @@ _MOST_CELLS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class ContingencyTable:
+class ContingencyTable(Tabular):
     """Rows by the codes of some columns: an array with an axis for each of them."""
 
     columns: tuple[CodedColumn, ...]
@@ -69,11 +70,9 @@ class ContingencyTable:
             numbers = [self.counts[place], low[place], high[place]]
             yield codes | {head: float(number) for head, number in zip(heads, numbers, strict=False)}
 
-    def to_pandas(self) -> Any:
-        """The cells as a pandas DataFrame: a row for each, with count, low and high."""
-        import pandas
-
-        return pandas.DataFrame(list(self.cells()))
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each cell, with count, low and high."""
+        return columns_of(self.cells())
 
     def __str__(self) -> str:
         if not self.columns:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dpstats.foundations.results import Interval
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, shortened, table_lines
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.reaches import reach_of
@@ -23,7 +24,7 @@ _MOST_LINES, _LONGEST = 20, 72
 
 
 @dataclass(frozen=True, eq=False)
-class Itemsets:
+class Itemsets(Tabular):
     """Sets of items by their counts, the highest first."""
 
     columns: tuple[CodedColumn, ...]
@@ -84,11 +85,9 @@ class Itemsets:
             ends = {} if within is None else {"low": within.low, "high": within.high}
             yield {"items": name, "size": len(items), "count": count, **ends, "support": min(max(count / rows, 0.0), 1.0)}
 
-    def to_pandas(self) -> Any:
-        """The sets as a pandas DataFrame: a row for each."""
-        import pandas
-
-        return pandas.DataFrame(list(self.lines()))
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each set."""
+        return columns_of(self.lines())
 
     def __len__(self) -> int:
         return len(self.sets)

@@ -15,6 +15,7 @@ from typing import Any
 
 from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, shortened, table_lines
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.coded.budget import LaplaceLaw
@@ -54,7 +55,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class AssociationRules:
+class AssociationRules(Tabular):
     """Rules by their lift, the highest first."""
 
     rules: tuple[Rule, ...]
@@ -84,11 +85,9 @@ class AssociationRules:
                 line |= {name: ratio.value, **ends}
             yield line
 
-    def to_pandas(self) -> Any:
-        """The rules as a pandas DataFrame: a row for each."""
-        import pandas
-
-        return pandas.DataFrame(list(self.lines()))
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each rule."""
+        return columns_of(self.lines())
 
     def __len__(self) -> int:
         return len(self.rules)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpstats.foundations.portable import OWN_DIGITS, rounded
 from dpstats.foundations.results import Interval
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted, shortened
 from dpstats.statistics.principal.decomposition import decompose
 from dpstats.statistics.principal.noisy_moments import NoisyMoments
@@ -27,7 +28,7 @@ _LONGEST_NAME = 24
 
 
 @dataclass(frozen=True, eq=False)
-class PrincipalComponents:
+class PrincipalComponents(Tabular):
     """The first principal components of some columns. All numbers but `quality` follow from `moments`."""
 
     names: tuple[str, ...]
@@ -85,6 +86,11 @@ class PrincipalComponents:
             for place, component in enumerate(self.components, 1)
             for name, loading in zip(self.column_names, component, strict=True)
         )
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The loadings as a table: a row for each column, with its loading on every component."""
+        loadings = {f"component {place}": list(component) for place, component in enumerate(self.components, 1)}
+        return {"column": list(self.column_names), **loadings}
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Shares of variance and loadings, by name."""

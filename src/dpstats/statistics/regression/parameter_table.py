@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import GAP, html_named_table, ruled_table, shortened
 
 _LONGEST_NAME = 32
@@ -85,7 +86,7 @@ class ParameterRow:
         return self.value / self.error if self.error and math.isfinite(self.error) else None
 
 
-class EstimatedParameters:
+class EstimatedParameters(Tabular):
     """What a fit derives from its parameters and the covariance of their errors."""
 
     names: tuple[str, ...]
@@ -114,6 +115,11 @@ class EstimatedParameters:
         """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
         ends = [pair for pair in self._ends(level) if pair is not None]
         return locked(ends) if ends else None
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each parameter, with its total error where that is known."""
+        known = {} if self.errors is None else {"error": self.errors.tolist()}
+        return {"name": list(self.names), "value": self.params.tolist(), **known}
 
     def error_parts(self) -> tuple[ErrorParts | None, ...]:
         """The parts of each parameter's total error; None where they are not known."""

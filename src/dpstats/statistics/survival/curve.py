@@ -10,13 +10,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpstats.foundations.results import Interval
+from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, table_lines
 
 COVERS = "sampling error and noise of the curve at one time"
 
 
 @dataclass(frozen=True)
-class SurvivalCurve:
+class SurvivalCurve(Tabular):
     """Kaplan and Meier's curve at released times; from 1 at time 0 it is joined by straight lines."""
 
     times: tuple[float, ...]
@@ -62,11 +63,9 @@ class SurvivalCurve:
             kept = zip(names, values, strict=True)
             yield {name: value for name, value in kept if self.level is not None or name not in ("low", "high")}
 
-    def to_pandas(self) -> Any:
-        """The curve as a pandas DataFrame: a row for each time."""
-        import pandas
-
-        return pandas.DataFrame(list(self.lines()))
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the table, by name: a row for each time."""
+        return columns_of(self.lines())
 
     def __str__(self) -> str:
         times, rows = counted(len(self.times), "time"), counted(self.rows, "row")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.results import Interval
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.coded.columns import CodedColumn
@@ -40,7 +41,7 @@ GUIDE = "a guide, not for conclusions"
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticData:
+class SyntheticData(Tabular):
     """Rows that are like those of a table but none of them; with all that was measured to make them."""
 
     columns: tuple[MeasuredColumn, ...]
@@ -101,15 +102,13 @@ class SyntheticData:
         }
         return pandas.DataFrame(held)
 
-    def to_polars(self) -> Any:
-        """The rows as a polars DataFrame."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
-
     def to_arrow(self) -> Any:
         """The rows as an arrow table."""
         return arrow_table(self.columns, self.values)
+
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the rows, by name, None where a value is missing."""
+        return {name: list(column) for name, column in zip(self.names, zip(*self.lines(), strict=True), strict=True)}
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows one by one, None where a value is missing."""

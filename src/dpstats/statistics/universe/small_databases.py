@@ -28,6 +28,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exact_rational, log_bounds, round_up, sqrt_bounds
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.exponential import choose
 from dpstats.statistics.universe.loss_weights import loss_weights
@@ -49,7 +50,7 @@ _SHOWN_ROWS = 5
 
 
 @dataclass(frozen=True)
-class SmallDatabase:
+class SmallDatabase(Tabular):
     """A few rows whose shares come near those of the table, for all marginal tables of `ways` columns.
 
     The number of rows of the table is not in it: a share is all that it can say.
@@ -81,12 +82,10 @@ class SmallDatabase:
             masses[tuple(levels.index(level) for levels, level in zip(self.universe.levels, row, strict=True))] = count
         return self.universe.shares(masses.ravel(), columns)
 
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame, each as often as it is there."""
-        import pandas
-
+    def table_columns(self) -> dict[str, list[Any]]:
+        """The columns of the rows, by name, each row as often as it is there."""
         rows = [row for row, count in zip(self.rows, self.counts, strict=True) for _ in range(count)]
-        return pandas.DataFrame(rows, columns=list(self.columns))
+        return {name: [row[place] for row in rows] for place, name in enumerate(self.columns)}
 
     def __str__(self) -> str:
         times = (f"{count} x ({value_text(row)})" for row, count in zip(self.rows, self.counts, strict=True))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exp_float
+from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted, free_name, table_lines
 from dpstats.statistics.universe.universe import Levels, Shares, Universe
 
@@ -44,7 +45,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class WeightedUniverse:
+class WeightedUniverse(Tabular):
     """Weights of all possible rows that agree with noisy counts; with them any marginal table."""
 
     universe: Universe
@@ -88,13 +89,17 @@ class WeightedUniverse:
         """The combinations of levels of some columns, or of all, and about how many rows have each."""
         return [(levels, self.total * share) for levels, share in self.marginal(columns or self.columns).items()]
 
+    def table_columns(self, *columns: str) -> dict[str, list[Any]]:
+        """The levels of some columns, or of all, and about how many rows have each combination, by name."""
+        named, cells = columns or self.columns, self.cells(*columns)
+        levels: dict[str, list[Any]] = {name: [levels[place] for levels, _ in cells] for place, name in enumerate(named)}
+        return levels | {free_name("count", named): [count for _, count in cells]}
+
     def to_pandas(self, *columns: str) -> Any:
         """About how many rows have each combination of levels of some columns, or of all, as a pandas DataFrame."""
         import pandas
 
-        named, cells = columns or self.columns, self.cells(*columns)
-        frame = pandas.DataFrame([levels for levels, _ in cells], columns=list(named))
-        return frame.assign(**{free_name("count", named): [count for _, count in cells]})
+        return pandas.DataFrame(self.table_columns(*columns))
 
     def text(self) -> str:
         """About how many rows have each combination of levels, a line for each of the first ones."""
