@@ -27,7 +27,7 @@ from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
 from tests.twins.keys import bare_count_law, half_noise_scale, late_noise_law, low_threshold, order_of_appearance
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
-EPSILONS = [Fraction(1, 10), Fraction(1, 2), ONE, Fraction(3), Fraction(10)]
+EPSILONS = [pytest.param(Fraction(1, 10), marks=pytest.mark.long), Fraction(1, 2), ONE, Fraction(3), Fraction(10)]
 DELTAS = [Fraction(1, 10**9), MILLIONTH, Fraction(1, 100), Fraction(2, 5)]
 Law = dict[Any, Fraction]
 

@@ -42,7 +42,7 @@ WORDS: dict[str, dict[str, Any]] = {
 }
 COLUMNS = {"two_sample_t_test": (ROWS, BY), "covariance": (ROWS, -ROWS), "correlation": (ROWS, -ROWS)}
 QUANTILES = ("winsorized_mean", "trimmed_mean")
-TIMES = 100
+TIMES = 50
 
 
 def any_side(chooser: random.Random, middle: int, upward: bool) -> Side:

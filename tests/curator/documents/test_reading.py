@@ -236,7 +236,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("name", statistic_names())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_json_in_a_parameter_is_refused_in_our_words_or_fits_the_schema(name: str, data: st.DataObject) -> None:
     statistic = find_statistic(name)

@@ -70,7 +70,7 @@ def askers(draw: st.DrawFn, survey: Session) -> Any:
 
 
 @every_statistic
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_recorded_document_is_canonical_plain_and_valid(name: str, data: st.DataObject) -> None:
     statistic = find_statistic(name)
@@ -84,7 +84,7 @@ def test_a_recorded_document_is_canonical_plain_and_valid(name: str, data: st.Da
 
 
 @every_statistic
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_document_costs_what_the_call_costs_under_the_same_key_or_gets_the_same_complaint(
     name: str, data: st.DataObject

@@ -136,11 +136,15 @@ def example_arguments(statistic: Statistic) -> dict[str, object]:
 
 
 METHODS = [(name, method) for name in statistic_names() for method in find_statistic(name).methods]
-CHANGED = [(name, next(iter(find_statistic(name).methods)), "change_one") for name in statistic_names()]
-"""Of every statistic one method, under the other relation."""
+FIRST = [(name, next(iter(find_statistic(name).methods))) for name in statistic_names()]
+PLANNED = [
+    *((*each, relation) for each in FIRST for relation in ("add_remove", "change_one")),
+    *(pytest.param(*each, "add_remove", marks=pytest.mark.long) for each in METHODS if each not in FIRST),
+]
+"""Of every statistic one method under both relations; the others are for `make long`."""
 
 
-@pytest.mark.parametrize(("name", "method", "neighbors"), [*((*each, "add_remove") for each in METHODS), *CHANGED])
+@pytest.mark.parametrize(("name", "method", "neighbors"), PLANNED)
 def test_every_method_of_every_statistic_can_be_planned(
     name: str, method: str, neighbors: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,7 +68,7 @@ def asked(name: str, data: object, **options: Any) -> dp.Release | dp.NoReply:
     return answer
 
 
-@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("neighbors", ["add_remove", pytest.param("change_one", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_every_column_gets_a_release_or_a_refusal_at_the_stated_cost(name: str, method: str, neighbors: str) -> None:
     refusals = set()

@@ -112,7 +112,7 @@ def test_one_row_moves_the_distance_by_at_most_1(relation: Neighbors) -> None:
             assert all(abs(distance_of(near, kept, bound) - distance) <= 1 for near in neighbours(data, relation))
 
 
-@pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 4), Fraction(3, 10)])
+@pytest.mark.parametrize("trim", [Fraction(1, 4), *(pytest.param(Fraction(part, 10), marks=pytest.mark.long) for part in (1, 3))])
 def test_one_row_moves_the_mean_by_at_most_the_range_around_the_kept_rows_over_their_number(trim: Fraction) -> None:
     """The lemma of the printed route, on every small table: the range is that of either table, the number the smaller one."""
     kept, measured = Kept(trim, 1), RangeStatistic(trim, 1 - trim)

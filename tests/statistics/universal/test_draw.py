@@ -38,7 +38,14 @@ def piece_weight(piece: Piece, loss: RankLoss) -> Fraction:
 
 @pytest.mark.parametrize("name", ugly_columns())
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(60)])  # the steep one leaves most rows outside the window
-@pytest.mark.parametrize(("quantile", "measure"), [(Fraction(1, 2), MIXED), (Fraction(99, 100), FINE), (Fraction(1, 3), WHOLE)])
+@pytest.mark.parametrize(
+    ("quantile", "measure"),
+    [
+        (Fraction(1, 2), MIXED),
+        pytest.param(Fraction(99, 100), FINE, marks=pytest.mark.long),
+        pytest.param(Fraction(1, 3), WHOLE, marks=pytest.mark.long),
+    ],
+)
 def test_the_window_alone_gives_the_law_of_all_rows(name: str, epsilon: Fraction, quantile: Fraction, measure: Measure) -> None:
     data = ugly_columns()[name]
     rows = [value for value in data if value == value]
