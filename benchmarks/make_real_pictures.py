@@ -14,7 +14,7 @@ import hashlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.real_tables.measures import CLOSE, LEAST_COVERAGE, NEAR, Cell, Value, rows_for_close
+from benchmarks.real_tables.drawn import PREFIX
+from benchmarks.real_tables.measures import CLOSE, CLOSE_SQUARES, LEAST_COVERAGE, NEAR, Cell, Value, rows_for_close
 from benchmarks.real_tables.report import in_order, least_coverage, load, markdown, may_be_chance_only
+from benchmarks.real_tables.tables import half
 from dpstats.pictures.looks import COLORS, as_written, figure_for
 
 ROOT = Path(__file__).parents[1]
@@ -60,14 +62,15 @@ def draw_coverage(path: Path, cells: Sequence[Cell]) -> None:
     """One dot for each number: how often its intervals held what the usual tool says of the whole table."""
     judged = replying(cells)
     names = sorted({cell.statistic for cell, _ in judged})
-    below = sum((value.coverage or 0.0) < LEAST_COVERAGE for _, value in judged)
+    below = sum((value.coverage or 0.0) < value.least for _, value in judged)
     scatter = np.random.default_rng(1)
     with figure_for(path, 7, 0.32 * len(names) + 1.3, description=f"real tables {digest(cells)}") as figure:
         axes = figure.subplots()
         for place, name in enumerate(names):
             held = np.array([value.coverage for cell, value in judged if cell.statistic == name])
             heights = place + scatter.uniform(-0.25, 0.25, len(held))
-            colors = [COLORS[1] if each < LEAST_COVERAGE else COLORS[0] for each in held]
+            aims_of = [value.least for cell, value in judged if cell.statistic == name]
+            colors = [COLORS[1] if each < least else COLORS[0] for each, least in zip(held, aims_of, strict=True)]
             axes.scatter(100 * np.maximum(held, LEAST_DRAWN), heights, s=16, alpha=0.6, color=colors, linewidths=0)
             lower = int(np.sum(held < LEAST_DRAWN))
             if lower:
@@ -193,6 +196,44 @@ def summary(cells: Sequence[Cell]) -> str:
     )
 
 
+def aims(cells: Sequence[Cell]) -> str:
+    """How many numbers surely miss each aim, on real tables of either half and on drawn populations."""
+    kinds = {
+        "real tables, half A": lambda cell: not is_drawn(cell) and half(cell.table) == "A",
+        "real tables, half B": lambda cell: not is_drawn(cell) and half(cell.table) == "B",
+        "drawn populations": is_drawn,
+    }
+    head = ("", "numbers", "surely below 93%", "least held", "nonsense, of 10,000 replies", "RMSE above 1.5", "error", "width")
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
+    for name, belongs in kinds.items():
+        judged = [(cell, value) for cell, value in replying(cells) if belongs(cell)]
+        asked = [value for _, value in judged if value.least == LEAST_COVERAGE]
+        close = [value for _, value in judged if value.limit == CLOSE]
+        wild = sum(value.wild * value.replies for _, value in judged) / sum(value.replies for _, value in judged)
+        squares = [value.squares for value in close if value.squares is not None]
+        cells_of = (
+            name,
+            str(len(judged)),
+            str(sum(value.surely_below for value in asked)),
+            f"{100 * min(value.coverage or 0.0 for value in asked):.0f}%",
+            f"{10_000 * wild:.1f}",
+            f"{sum(each > CLOSE_SQUARES for each in squares)} of {len(squares)}",
+            f"{_median(value.error for value in close):.2f}",
+            f"{_median(value.width for value in close):.2f}",
+        )
+        lines.append("| " + " | ".join(cells_of) + " |")
+    return "\n".join(lines)
+
+
+def is_drawn(cell: Cell) -> bool:
+    """Whether a cell is of a drawn population."""
+    return cell.table.startswith(PREFIX)
+
+
+def _median(numbers: Iterable[float | None]) -> float:
+    return float(np.median([each for each in numbers if each is not None]))
+
+
 def shortfalls(cells: Sequence[Cell]) -> str:
     """The cells that fall short, the worst coverage first, and how many there are of each statistic."""
     short = [each for each in in_order(cells) if each.short]
@@ -224,6 +265,7 @@ def others(cells: Sequence[Cell]) -> str:
 
 PARTS: dict[str, Callable[[Sequence[Cell]], str]] = {
     "summary": summary,
+    "aims": aims,
     "shortfalls": shortfalls,
     "refusals": refusals,
     "others": others,

@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.real_tables.cells import Job, jobs
+from benchmarks.real_tables.cells import jobs
+from benchmarks.real_tables.jobs import Job
 from benchmarks.real_tables.measures import Cell, measure
 from benchmarks.real_tables.report import HEAD, in_order, line_of, markdown, save
 from benchmarks.real_tables.tables import table

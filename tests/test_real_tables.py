@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks.make_real_pictures import DRAWN, PAGE, PICTURES, RESULTS, digest, filled
-from benchmarks.real_tables.cells import Job, jobs
+from benchmarks.real_tables.cells import jobs
+from benchmarks.real_tables.jobs import Job
 from benchmarks.real_tables.measures import CLOSE, NEAR, Cell, Value, _error_ratio, measure, shortfalls
 from benchmarks.real_tables.questions import Answered, Question, Reply
 from benchmarks.real_tables.report import load, save
+from benchmarks.real_tables.tables import Columns
 
 CELLS = load(RESULTS)
 
@@ -50,6 +52,11 @@ def test_another_coverage_has_another_digest() -> None:
         ({"wild": 0.005}, ["nonsense in 0.5%"]),
         ({"error": 1.4}, ["aim 1.3"]),
         ({"error": 1.4, "limit": None}, []),
+        ({"squares": 1.6}, ["root mean squared error 1.6"]),
+        ({"squares": 1.6, "limit": NEAR}, []),
+        ({"coverage": 0.86, "usual_coverage": 0.9}, []),
+        ({"coverage": 0.84, "usual_coverage": 0.9}, ["held in 84% (usual 90%)"]),
+        ({"coverage": 0.92, "usual_coverage": 0.95}, ["held in 92%"]),
         ({"error": None}, ["infinitely"]),
         ({"replies": 0, "coverage": None, "error": None}, ["no reply"]),
         ({"replies": 0, "coverage": None, "error": None, "limit": None}, []),
@@ -104,6 +111,34 @@ def test_errors_are_compared_by_medians_or_where_these_are_0_by_means(
 def test_answers_far_out_are_nonsense() -> None:
     (value,) = made_up([Reply(747.0, 0, 1000), Reply(1e9, 0, 1e10)] * 4).values
     assert (value.wild, value.coverage) == (0.5, 1)
+
+
+def test_answers_off_by_many_of_their_own_widths_are_nonsense() -> None:
+    narrow, wide = Reply(900.0, 890, 910), Reply(900.0, 700, 1100)
+    (value,) = made_up([narrow, wide] * 4).values
+    assert value.wild == 0.5
+
+
+def test_a_coverage_is_surely_low_only_where_chance_cannot_explain_it() -> None:
+    held, missed = Reply(747.0, 0, 1000), Reply(747.0, 0, 1)
+    assert made_up([held] * 80 + [missed] * 20).values[0].surely_below
+    assert not made_up([held] * 90 + [missed] * 10).values[0].surely_below
+
+
+def test_persons_are_drawn_with_all_their_rows() -> None:
+    seen: list[Columns] = []
+
+    def ask(rows: Columns, **spend: object) -> Answered:
+        seen.append(rows)
+        return Answered((Reply(0.0, 0, 1),))
+
+    question = Question(
+        "mean", "y", "drawn panel 4 x 0.5", ("person", "x"), ("mean",), ask, lambda rows: np.array([0.5]), unit="person"
+    )
+    measure(Job(question, 300, (1,)), 1)
+    (rows,) = seen
+    people, counts = np.unique(rows["person"], return_counts=True)
+    assert (len(people), set(counts.tolist())) == (300, {4})
 
 
 def test_an_error_is_no_reply_and_falls_short() -> None:

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from benchmarks.real_tables import questions as ask
-from benchmarks.real_tables.questions import Question
+from benchmarks.real_tables.harder import harder_jobs
+from benchmarks.real_tables.jobs import Job
 
 CUTS = ("Fair", "Good", "Ideal", "Premium", "Very Good")
 CLASSES = ("regular", "regular.with.aide", "small.class")
-
-
-@dataclass(frozen=True)
-class Job:
-    """One question of samples of `rows` rows: a cell for each epsilon, which share their samples."""
-
-    question: Question
-    rows: int
-    epsilons: tuple[float, ...]
-
-    def name_at(self, epsilon: float) -> str:
-        """A cell in one line."""
-        return f"{self.question.name}, {self.rows:,} rows, epsilon {epsilon:g}"
 
 
 def _columns() -> Iterator[Job]:
@@ -161,4 +148,4 @@ def _choices() -> Iterator[Job]:
 
 def jobs() -> list[Job]:
     """All of them, by kind of question."""
-    return [*_columns(), *_groups(), *_regressions(), *_laws(), *_pairs(), *_tests(), *_choices()]
+    return [*_columns(), *_groups(), *_regressions(), *_laws(), *_pairs(), *_tests(), *_choices(), *harder_jobs()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from benchmarks.real_tables.tables import Columns
 Numbers = NDArray[np.float64]
 LEVEL = 0.05
 """At which a test rejects."""
+Z95 = 1.959964
+"""The normal deviation of a 95% interval."""
 
 
 class Reply(NamedTuple):
@@ -63,6 +66,10 @@ class Question:
     """Of groups which share of the rows each value is about."""
     of_rows: bool = False
     """Whether the interval is for the rows themselves, as for counts, and not for the population."""
+    interval: Callable[[Columns], tuple[float, float]] | None = None
+    """The usual 95% interval of a question with one value, for how often that holds the truth on the same samples."""
+    unit: str = ""
+    """The column that says whose row it is, where persons have several rows: samples are of persons, then."""
 
     @property
     def name(self) -> str:
@@ -113,6 +120,41 @@ _EXACT: dict[str, Callable[[Numbers], float]] = {
 }
 
 
+def _mean_interval(rows: Numbers) -> tuple[float, float]:
+    half = Z95 * float(np.std(rows, ddof=1)) / math.sqrt(len(rows))
+    return float(np.mean(rows)) - half, float(np.mean(rows)) + half
+
+
+def _std_interval(rows: Numbers) -> tuple[float, float]:
+    """By the fourth moment (Cramer's large-sample error of a variance)."""
+    squares = (rows - rows.mean()) ** 2
+    half = Z95 * float(np.std(squares)) / math.sqrt(len(rows)) / 2 / max(float(np.std(rows)), 1e-300)
+    return float(np.std(rows, ddof=1)) - half, float(np.std(rows, ddof=1)) + half
+
+
+def _quantile_interval(q: float, rows: Numbers) -> tuple[float, float]:
+    """Order statistics whose ranks lie 1.96 binomial deviations to either side."""
+    ordered, deviation = np.sort(rows), Z95 * math.sqrt(q * (1 - q) * len(rows))
+    low, high = math.floor(q * len(rows) - deviation), math.ceil(q * len(rows) + deviation)
+    return float(ordered[max(low - 1, 0)]), float(ordered[min(high, len(rows)) - 1])
+
+
+def _pearson_interval(x: Numbers, y: Numbers) -> tuple[float, float]:
+    """By the influence of every row on the correlation (the sandwich), which supposes no normal law."""
+    one, other = (x - x.mean()) / (x.std() or 1.0), (y - y.mean()) / (y.std() or 1.0)
+    found = float(np.mean(one * other))
+    influence = one * other - found * (one**2 + other**2) / 2
+    half = Z95 * float(np.std(influence)) / math.sqrt(len(x))
+    return found - half, found + half
+
+
+_USUAL_INTERVALS: dict[str, Callable[[Numbers], tuple[float, float]]] = {
+    "mean": _mean_interval,
+    "std": _std_interval,
+    "median": partial(_quantile_interval, 0.5),
+}
+
+
 def _ask_column(statistic: str, column: str, rows: Columns, *more: Any, **spend: Any) -> Answered:
     return Answered((reply_of(getattr(dp, statistic)(rows[column], *more, **spend)),))
 
@@ -125,7 +167,9 @@ def of_column(statistic: str, table: str, column: str) -> Question:
         return np.array([exact(rows[column])])
 
     ask = partial(_ask_column, statistic, column)
-    return Question(statistic, column, table, (column,), (statistic,), ask, of, of_rows=statistic == "count")
+    usual = _USUAL_INTERVALS.get(statistic)
+    interval = None if usual is None else lambda rows: usual(rows[column])
+    return Question(statistic, column, table, (column,), (statistic,), ask, of, of_rows=statistic == "count", interval=interval)
 
 
 def quantile(q: float, table: str, column: str) -> Question:
@@ -135,7 +179,47 @@ def quantile(q: float, table: str, column: str) -> Question:
         return _ask_column("quantile", column, rows, q, **spend)
 
     name = f"q={q:g}"
-    return Question("quantile", f"{name} {column}", table, (column,), (name,), ask, lambda c: np.array([_quantile(q, c[column])]))
+    return Question(
+        "quantile",
+        f"{name} {column}",
+        table,
+        (column,),
+        (name,),
+        ask,
+        lambda c: np.array([_quantile(q, c[column])]),
+        interval=lambda c: _quantile_interval(q, c[column]),
+    )
+
+
+def proportion(table: str, column: str) -> Question:
+    """The share of ones in a column of zeros and ones, as a share."""
+    exact = _EXACT["mean"]
+    ask = partial(_ask_column, "proportion", column)
+    return Question("proportion", column, table, (column,), ("proportion",), ask, lambda c: np.array([exact(c[column])]))
+
+
+def of_persons(statistic: str, table: str, column: str, unit: str, rows: int, *more: Any) -> Question:
+    """A statistic of a column in which persons have up to that many rows, in a session that protects persons."""
+    exact = partial(_quantile, more[0]) if more else _EXACT["mean" if statistic == "proportion" else statistic]
+
+    def ask(sample: Columns, *, epsilon: float, rng: Any) -> Answered:
+        types = {column: "boolean"} if statistic == "proportion" else {}
+        given = {unit: sample[unit], column: sample[column] > 0 if types else sample[column]}
+        session = dp.protect(
+            given,
+            unit=unit,
+            max_rows_per_unit=rows,
+            budget=dp.Budget(epsilon=10**6),
+            ledger=":memory:",
+            allow_seeded=True,
+            name="resample",
+        )
+        return Answered((reply_of(getattr(session, statistic)(column, *more, epsilon=epsilon, rng=rng)),))
+
+    name = f"{statistic}{f' {more[0]:g}' if more else ''} {column} by {unit}, at most {rows} rows"
+    return Question(
+        "by person", name, table, (unit, column), (statistic,), ask, lambda c: np.array([exact(c[column])]), unit=unit
+    )
 
 
 def by_group(statistic: str, table: str, column: str, by: str, keys: tuple[str, ...]) -> Question:
@@ -284,7 +368,25 @@ def correlation(kind: str, table: str, x: str, y: str) -> Question:
         return Answered((reply_of(dp.correlation(rows[x], rows[y], kind, **spend)),))  # type: ignore[arg-type]
 
     return Question(
-        "correlation", f"{kind} {x}, {y}", table, (x, y), (kind,), ask, lambda c: np.array([float(function(c[x], c[y])[0])])
+        "correlation",
+        f"{kind} {x}, {y}",
+        table,
+        (x, y),
+        (kind,),
+        ask,
+        lambda c: np.array([float(function(c[x], c[y])[0])]),
+        interval=(lambda c: _pearson_interval(c[x], c[y])) if kind == "pearson" else None,
+    )
+
+
+def covariance(table: str, x: str, y: str) -> Question:
+    """The covariance of two columns."""
+
+    def ask(rows: Columns, **spend: Any) -> Answered:
+        return Answered((reply_of(dp.covariance(rows[x], rows[y], **spend)),))
+
+    return Question(
+        "covariance", f"{x}, {y}", table, (x, y), ("covariance",), ask, lambda c: np.array([float(np.cov(c[x], c[y])[0, 1])])
     )
 
 
@@ -334,6 +436,27 @@ def t_test(table: str, column: str, mean: float) -> Question:
     return Question(
         "t_test", f"{column} against {mean:g}", table, (column,), ("mean",), ask, lambda c: np.array([exact(c[column])]), usual
     )
+
+
+def anova(table: str, column: str, by: str, groups: tuple[str, ...]) -> Question:
+    """Welch's analysis of variance, with the share of the variance between groups as its estimate."""
+
+    def parts(rows: Columns) -> list[Numbers]:
+        labels = _labels(rows[by])
+        return [rows[column][labels == group] for group in groups]
+
+    def ask(rows: Columns, **spend: Any) -> Answered:
+        release = dp.anova(rows[column], _labels(rows[by]), list(groups), **spend)
+        if isinstance(release, dp.NoReply):
+            return Answered(())
+        return Answered((), bool(release.value.p_value < LEVEL))
+
+    def usual(rows: Columns) -> bool:
+        found = import_module("statsmodels.stats.oneway").anova_oneway(parts(rows), use_var="unequal")
+        return bool(found.pvalue < LEVEL)
+
+    about = f"{column} by {by} ({', '.join(groups)})"
+    return Question("anova", about, table, (column, by), (), ask, _nothing, usual)
 
 
 def sign_test(table: str, column: str, median: float) -> Question:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real_tables.measures import MAY_BE_CHANCE, Cell, Value, cell_of
+from benchmarks.real_tables.measures import LEAST_COVERAGE, MAY_BE_CHANCE, Cell, Value, cell_of
 
-HEAD = ("statistic", "table and question", "rows", "epsilon", "held", "error", "width", "replies", "ms", "falls short")
+HEAD = ("statistic", "table and question", "rows", "epsilon", "held", "error", "RMSE", "width", "replies", "ms", "falls short")
 
 
 def save(path: Path, cells: Sequence[Cell]) -> None:
@@ -51,9 +51,9 @@ def least_coverage(cell: Cell) -> float:
 def line_of(cell: Cell) -> tuple[str, ...]:
     """A cell as the columns of a table."""
     question = cell.name.partition(f"{cell.statistic} ")[2].rpartition(f", {cell.rows:,} rows")[0]
-    held = [f"{100 * value.coverage:.0f}%" if value.coverage is not None else "-" for value in cell.values]
+    held = [_coverage(value) for value in cell.values]
     if cell.agreement is not None:
-        word = "power" if cell.values else "likeness"
+        word = "likeness" if cell.statistic.startswith("select_") else "power"
         held.append(f"{word} {100 * cell.agreement.private:.0f}% (usual {100 * cell.agreement.usual:.0f}%)")
     return (
         cell.statistic,
@@ -62,11 +62,21 @@ def line_of(cell: Cell) -> tuple[str, ...]:
         f"{cell.epsilon:g}",
         " ".join(held),
         _ratios(cell.values, "error"),
+        _ratios(cell.values, "squares"),
         _ratios(cell.values, "width"),
         f"{100 * cell.replies:.0f}%",
         f"{1000 * cell.seconds:.0f}",
         "; ".join(cell.short),
     )
+
+
+def _coverage(value: Value) -> str:
+    if value.coverage is None:
+        return "-"
+    usual = (
+        f" (usual {100 * value.usual_coverage:.0f}%)" if value.usual_coverage is not None and value.least < LEAST_COVERAGE else ""
+    )
+    return f"{100 * value.coverage:.0f}%{usual}"
 
 
 def _ratios(values: Sequence[Value], what: str) -> str:

@@ -1,4 +1,4 @@
-"""Real tables as packages ship them: pydataset's archive, statsmodels.datasets and sklearn.datasets.
+"""Real tables as packages ship them (pydataset's archive, statsmodels.datasets and sklearn.datasets), and drawn populations.
 
 pydataset is not imported, because it then unpacks its archive into the home directory: its archive is read in place.
 """
@@ -6,6 +6,7 @@ pydataset is not imported, because it then unpacks its archive into the home dir
 from __future__ import annotations
 
 import tarfile
+import zlib
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from benchmarks.real_tables.drawn import POPULATIONS, drawn
 
 Columns = dict[str, NDArray[Any]]
 
@@ -39,23 +42,44 @@ OF_PYDATASET = {
     "Boston": "MASS",
     "Bundesliga": "vcd",
     "danish": "evir",
+    "bmw": "evir",
+    "baseball": "plyr",
+    "Males": "plm",
+    "Snmesp": "plm",
+    "VietNamI": "Ecdat",
+    "DoctorAUS": "Ecdat",
+    "Workinghours": "Ecdat",
+    "Earnings": "Ecdat",
+    "Treatment": "Ecdat",
+    "SLID": "car",
+    "Chile": "car",
+    "Vocab": "car",
+    "flchain": "survival",
+    "amis": "boot",
 }
 """Table -> the R package that it comes from, which is its folder in the archive."""
 OF_STATSMODELS = ("fair", "randhie", "anes96", "engel")
 OF_SKLEARN = ("breast_cancer", "diabetes", "wine")
-NAMES = (*OF_PYDATASET, *OF_STATSMODELS, *OF_SKLEARN)
+NAMES = (*OF_PYDATASET, *OF_STATSMODELS, *OF_SKLEARN, *POPULATIONS)
 _COMPARISONS = {"=": np.equal, ">": np.greater}
 
 
 @cache
 def table(name: str) -> Any:
     """The whole table as a data frame."""
+    if name in POPULATIONS:
+        return drawn(name)
     if name in OF_STATSMODELS:
         return import_module(f"statsmodels.datasets.{name}").load_pandas().data
     if name in OF_SKLEARN:
         loaded = getattr(import_module("sklearn.datasets"), f"load_{name}")(as_frame=True, **_unscaled(name))
         return loaded.frame
     return _pydataset()[name]
+
+
+def half(name: str) -> str:
+    """The half of the tables that a table belongs to: constants are chosen on "A" and reported on "B"."""
+    return "AB"[zlib.crc32(name.encode()) % 2]
 
 
 @cache
