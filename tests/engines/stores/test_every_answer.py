@@ -19,6 +19,8 @@ from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreCodes, StoreTable
+from dpstats.engines.units.contributions import Bound, MissingUnit
+from dpstats.engines.units.octaves import count_octaves
 from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip, Coding, Column, CutCoding, LabelCoding, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
@@ -344,3 +346,15 @@ def test_every_store_adds_up_what_rows_give_by_their_codes(shelf: Shelf, rows: i
         found.append([table.code_sums(list(coded.values()), CodeProducts(power)) for power in (0, 1, 40)])
     assert found[0] == found[1]
     assert found[0][0][0] == rows
+
+
+@pytest.mark.parametrize("unit", ["words", "ties", "wholes"])
+def test_every_store_counts_units_by_the_same_octaves(shelf: Shelf, unit: str) -> None:
+    if unit in shelf.maker.lacks:
+        return
+    found = []
+    for store in (shelf.store(ROWS), reference(ROWS)):
+        bound = Bound(unit, UGLY[unit].type, 1, (), MissingUnit.EACH, bytes(32))
+        found.append(count_octaves(store, bound, (1, 2, 4, 8)).tolist())
+    assert found[0] == found[1]
+    assert sum(found[0]) > 1
