@@ -75,7 +75,13 @@ def make_catalog(folder: Path, rows: int = ROWS, **policy: Any) -> Catalog:
     files = {"ledger": str(folder / "curator.ledger"), "registrations": str(folder / "catalog.sqlite")}
     catalog = open_catalog({**files, "roots": [str(folder / "tables")]})
     catalog.register(
-        "survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(10**9), policy={"pace": PACE, **policy}
+        "survey",
+        "survey.parquet",
+        owner="office",
+        unit="person",
+        max_rows_per_unit=1,
+        budget=dp.Budget(10**9),
+        policy={"pace": PACE, **policy},
     )
     catalog.confirm("survey", **OFFICE)
     for number in range(CLIENTS):

@@ -69,7 +69,7 @@ QUESTIONS: dict[str, Callable[[Any], object]] = {
     "median": lambda table: protected(table).median("income", epsilon=1),
     "median of a third": lambda table: protected(table).where(CONDITION).median("income", epsilon=1),
     "regression": lambda table: protected(table).linear_regression(["age", "schooling"], "income", epsilon=1),
-    "first question, none has too many": lambda table: protected(table, unit="person").count(epsilon=1),
+    "first question, none has too many": lambda table: protected(table, unit="person", max_rows_per_unit=1).count(epsilon=1),
     "first question, one in 1000 has": lambda table: protected(table, unit="patient", max_rows_per_unit=2).count(epsilon=1),
 }
 

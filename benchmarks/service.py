@@ -155,6 +155,7 @@ def make_office(folder: Path, origin: str, workers: int, clients: int) -> list[s
             "survey.parquet",
             owner="office",
             unit="person",
+            max_rows_per_unit=1,
             budget=dp.Budget(10**9),
             policy={"rows": ROWS},
         )

@@ -10,7 +10,9 @@ from dpstats.data import survey
 if not Path("people.parquet").exists():
     polars.DataFrame(survey()).write_parquet("people.parquet")  # 5,000 invented persons
 
-people = dp.protect("people.parquet", unit="person", budget=dp.Budget(epsilon=2, delta=1e-6), ledger="people.ledger")
+people = dp.protect(
+    "people.parquet", unit="person", max_rows_per_unit=1, budget=dp.Budget(epsilon=2, delta=1e-6), ledger="people.ledger"
+)
 print("Spent before this process:", people.ledger.spent)
 print(people.count(epsilon=0.1))
 print(people.where("age >= 30 and hours > 0").count(epsilon=0.1))

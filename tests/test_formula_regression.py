@@ -238,11 +238,11 @@ def test_a_session_narrows_derives_and_leaves_the_unit_out_of_a_dot() -> None:
     narrowed = survey.where("age >= 30").with_columns(twice="2 * hours")
     release = narrowed.regression("log(income) ~ .", epsilon=1, method="plain")
     assert release.value.features == ("age", "hours", "twice")
-    assert release.question == "linear_regression(log(income) ~ ., method=plain) where age >= 30"
+    assert release.question == "linear_regression(log(income) ~ ., method=plain) where age >= 30 (at most 2 rows of each person)"
     assert release.value.rows == int((PEOPLE["age"] >= 30).sum())
     assert [cost.epsilon for cost in COSTS] == [Fraction(1, 2)]
     assert release.cost == dp.PrivacyCost(1, 0, "add_remove", "person")
-    assert dict(release.notes)["rows used"] == "at most 2 of each person"
+    assert dict(release.notes)["rows used"] == "at most 2 rows of each person"
     assert release.value.predict({"age": [30], "hours": [10.0]}).shape == (1,)
 
 

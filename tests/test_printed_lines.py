@@ -145,12 +145,19 @@ def test_one_more_group_without_a_reply_is_one_group() -> None:
 
 def test_a_ledger_of_rows_does_not_bound_rows_per_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dp.protect({"x": [1.0]}, unit="row", budget=dp.Budget(epsilon=1), ledger=tmp_path / "a.ledger", name="rows")
-    dp.protect({"x": [1.0], "id": ["a"]}, unit="id", budget=dp.Budget(epsilon=1), ledger=tmp_path / "b.ledger", name="ids")
+    dp.protect(
+        {"x": [1.0], "id": ["a"]},
+        unit="id",
+        max_rows_per_unit=1,
+        budget=dp.Budget(epsilon=1),
+        ledger=tmp_path / "b.ledger",
+        name="ids",
+    )
     for name in ("a.ledger", "b.ledger"):
         assert main(["ledger", "show", str(tmp_path / name)]) == 0
     by_row, by_id = capsys.readouterr().out.split("head ")[:2]
-    assert " per " not in by_row
-    assert "at most 1 row per id" in by_id
+    assert " of each " not in by_row
+    assert "at most 1 row of each id" in by_id
 
 
 def test_no_refusal_advises_an_epsilon_that_protects_nobody() -> None:

@@ -70,7 +70,7 @@ def test_show_prints_terms_amounts_and_questions(run: Run, ledger: Path) -> None
     assert outcome.code == exits.ANSWERED
     assert outcome.out.startswith("survey\n")
     for text in (
-        "protects   one person added or removed; the number of rows is private; at most 3 rows per person",
+        "protects   one person added or removed; the number of rows is private; at most 3 rows of each person",
         "table      survey.csv",
         "budget     epsilon = 3, delta = 0.000001\n",
         "spent      epsilon = 0.4\n",

@@ -17,6 +17,7 @@ title = "Incomes"
 [table]
 file = "people.parquet"
 unit = "person"
+max_rows_per_unit = 1
 [budget]
 epsilon = 2
 ledger = "people.ledger"
@@ -97,5 +98,30 @@ def test_a_wrong_question_spends_nothing(plan: Path, capsys: pytest.CaptureFixtu
     plan.write_text(PLAN.replace('"income"', '"incme"'), encoding="utf-8")
     assert main(["publish", str(plan), "--out", "report"]) == exits.BAD_INPUT
     assert "question 1: columns: there is no column incme" in capsys.readouterr().err
-    people = dp.protect(plan.parent / "people.parquet", unit="person", budget=dp.Budget(2), ledger=plan.parent / "people.ledger")
+    people = dp.protect(
+        plan.parent / "people.parquet",
+        unit="person",
+        max_rows_per_unit=1,
+        budget=dp.Budget(2),
+        ledger=plan.parent / "people.ledger",
+    )
     assert people.ledger.spent.epsilon == 0
+
+
+def test_a_plan_names_how_many_rows_of_each_person_are_used_or_has_it_found(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = plan.read_text()
+    plan.write_text(named.replace("max_rows_per_unit = 1\n", ""))
+    assert main(["publish", str(plan), "--price"]) == exits.BAD_INPUT
+    assert "max_rows_per_unit must say how many rows of each person are used" in capsys.readouterr().err
+    plan.write_text(named.replace("max_rows_per_unit = 1", 'max_rows_per_unit = "auto"\nrows_per_unit_epsilon = 0.05'))
+    assert main(["publish", str(plan), "--price"]) == exits.ANSWERED
+    assert "finding how many rows of each person are used costs epsilon = 0.05, once" in capsys.readouterr().out
+    assert main(["publish", str(plan), "--out", str(plan.parent / "report")]) in (exits.ANSWERED, exits.NO_REPLY)
+    assert "median(income) (at most 1 row of each person) = " in capsys.readouterr().out
+    assert "at most 1 row of each person" in (plan.parent / "report" / "report.html").read_text()
+    assert main(["publish", str(plan), "--price"]) == exits.ANSWERED
+    assert "finding" not in capsys.readouterr().out
+    assert main(["ledger", "show", str(plan.parent / "people.ledger")]) == exits.ANSWERED
+    assert "as many as were found privately, and at most 64 rows of each person" in capsys.readouterr().out

@@ -18,7 +18,12 @@ from tests.web.conftest import Service, served
 
 REGIONS = ["north", "south"]
 NAME = "people"
-TERMS: dict[str, Any] = {"unit": "person", "budget": dp.Budget(epsilon=1000, delta=0.01), "keys": {"region": REGIONS}}
+TERMS: dict[str, Any] = {
+    "unit": "person",
+    "max_rows_per_unit": 1,
+    "budget": dp.Budget(epsilon=1000, delta=0.01),
+    "keys": {"region": REGIONS},
+}
 SAID = {"actor": OWNER, "why": "a test"}
 
 

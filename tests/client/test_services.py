@@ -80,7 +80,7 @@ def test_a_basket_is_paid_for_by_one_debit(people: RemoteSession) -> None:
     mean, groups, fit, count = basket.ask()
     assert people.remaining.epsilon == left - 8
     assert {each.receipt["sequence"] for each in (mean, groups, fit, count)} == {mean.receipt["sequence"]}
-    assert mean.question == "mean(income)"
+    assert mean.question == "mean(income) (at most 1 row of each person)"
     assert [*groups] == ["north", "south"]
     assert len(fit.value.predict({"age": [30]})) == 1
     assert [each.value for each in basket.ask()[::3]] == [mean.value, count.value]

@@ -27,7 +27,9 @@ def connection(tmp_path: Path) -> Any:
 
 
 def test_a_session_keeps_nobody_waiting_between_questions(connection: Any) -> None:
-    table = dp.protect(connection.table("people"), unit="who", budget=dp.Budget(epsilon=9), ledger=":memory:", name="people")
+    table = dp.protect(
+        connection.table("people"), unit="who", max_rows_per_unit=1, budget=dp.Budget(epsilon=9), ledger=":memory:", name="people"
+    )
     table.median("x", epsilon=1)
     table.where("x > 7").count(epsilon=1)
     for statement in ("INSERT INTO people VALUES (-1, 0)", "CHECKPOINT", "ALTER TABLE people ADD COLUMN y INT", "CHECKPOINT"):

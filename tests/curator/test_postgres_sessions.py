@@ -40,7 +40,7 @@ def protected(url: str, **words: Any) -> Session:
         budget=dp.Budget(epsilon=100, delta=0.1),
         ledger=":memory:",
         allow_seeded=True,
-        **{"unit": "who", **words},
+        **{"unit": "who", "max_rows_per_unit": 1, **words},
     )
 
 
@@ -136,7 +136,7 @@ def test_the_choice_of_rows_is_made_once_for_a_state(url: str, looks: list[Any])
 
 
 def test_debits_in_the_database_of_the_table_leave_the_choice_of_rows_as_it_was(url: str, looks: list[Any]) -> None:
-    table = dp.protect(f"{url}#people", unit="who", budget=dp.Budget(epsilon=100), ledger=url)
+    table = dp.protect(f"{url}#people", unit="who", max_rows_per_unit=1, budget=dp.Budget(epsilon=100), ledger=url)
     table.median("income", epsilon=1)
     table.where("region == 1").mean("income", epsilon=1)
     table.median("income", epsilon=2)

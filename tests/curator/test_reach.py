@@ -38,7 +38,7 @@ def removed_csv(folder: Path, _: pytest.FixtureRequest) -> Any:
 def changed_parquet(folder: Path, _: pytest.FixtureRequest) -> Any:
     file = folder / "table.parquet"
     frame().write_parquet(file)
-    return session(file, unit="who"), lambda: frame().head(10).write_parquet(file)
+    return session(file, unit="who", max_rows_per_unit=1), lambda: frame().head(10).write_parquet(file)
 
 
 def forbidden_parquet(folder: Path, request: pytest.FixtureRequest) -> Any:
@@ -62,7 +62,7 @@ def dropped_duckdb_table(_: Path, __: pytest.FixtureRequest) -> Any:
     connection = duckdb.connect()
     arrow = frame().to_arrow()  # noqa: F841  (DuckDB finds it by its name)
     connection.execute("CREATE TABLE visits AS SELECT * FROM arrow")
-    return session(connection.table("visits"), unit="who"), lambda: connection.execute("DROP TABLE visits")
+    return session(connection.table("visits"), unit="who", max_rows_per_unit=1), lambda: connection.execute("DROP TABLE visits")
 
 
 def closed_duckdb_query(_: Path, __: pytest.FixtureRequest) -> Any:
@@ -80,7 +80,7 @@ def postgres(change: str) -> Breakage:
             with psycopg.connect(url) as connection:
                 connection.execute(change.encode())
 
-        return session(f"{url}#visits", unit="who"), alter
+        return session(f"{url}#visits", unit="who", max_rows_per_unit=1), alter
 
     return breakage
 

@@ -54,12 +54,12 @@ def test_a_unit_of_two_rows_pays_for_both_and_a_filter_keeps_the_number_of_rows_
     survey = session(PAIRS, unit="person", max_rows_per_unit=2).where("region == 'north'")
     release = survey.linear_regression(["age", "hours"], "income", epsilon=4, rng=dp.testing.seeded(1))
     assert coefficients(release) == pytest.approx([2, 3], rel=0.1)
-    assert release.question == "linear_regression([age, hours], income) where region == 'north'"
+    assert release.question == "linear_regression([age, hours], income) where region == 'north' (at most 2 rows of each person)"
     assert str(release.cost) == "epsilon = 4"
     notes = dict(release.notes)
-    assert notes["rows used"] == "at most 2 of each person"
+    assert notes["rows used"] == "at most 2 rows of each person"
     assert notes["price of a row"] == "epsilon = 2 for one row, which makes epsilon = 4 for a person"
-    assert release.intervals[0].covers.endswith("for the rows that are used: at most 2 of each person")
+    assert release.intervals[0].covers.endswith("for the rows that are used: at most 2 rows of each person")
     assert 2_500 < release.value.rows < 3_500
 
 

@@ -25,7 +25,9 @@ OWNER = {"actor": "owner", "why": "as agreed"}
 
 def protected(ledger: Ledger, name: str) -> Session:
     budget = dp.Budget(3, "1e-6")
-    return dp.protect(ROWS, name=name, unit="person", budget=budget, ledger=ledger, population="persons", edition="1")
+    return dp.protect(
+        ROWS, name=name, unit="person", max_rows_per_unit=1, budget=budget, ledger=ledger, population="persons", edition="1"
+    )
 
 
 @pytest.fixture

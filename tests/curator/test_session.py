@@ -270,14 +270,14 @@ def test_a_unit_pays_for_all_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_rows_beyond_the_bound_do_not_count() -> None:
     columns = table()
-    assert session(columns, unit="person").count(epsilon=HUGE).value == ROWS // 2
+    assert session(columns, unit="person", max_rows_per_unit=1).count(epsilon=HUGE).value == ROWS // 2
     assert session(columns, unit="person", max_rows_per_unit=2).count(epsilon=HUGE).value == ROWS
 
 
 @pytest.mark.parametrize(("policy", "rows"), [("drop", 3), ("each", 7), ("together", 4)])
 def test_rows_without_a_unit_follow_the_declared_policy(policy: str, rows: int) -> None:
     columns = {"person": [1, 1, 2, 3, None, None, float("nan"), None], "x": list(range(8))}
-    survey = session(columns, unit="person", missing_unit=policy, types={"person": "number"})
+    survey = session(columns, unit="person", max_rows_per_unit=1, missing_unit=policy, types={"person": "number"})
     assert survey.count(epsilon=HUGE).value == rows
 
 
@@ -422,7 +422,7 @@ def test_a_reopened_session_finds_what_another_process_spent(tmp_path: Path) -> 
     file.write_text("person,income\n" + "\n".join(f"{index},{index * 10}" for index in range(500)), encoding="utf-8")
     code = (
         "import sys, dpstats as dp\n"
-        "survey = dp.protect(sys.argv[1], unit='person', budget=dp.Budget(epsilon=2), ledger=sys.argv[2], "
+        "survey = dp.protect(sys.argv[1], unit='person', max_rows_per_unit=1, budget=dp.Budget(epsilon=2), ledger=sys.argv[2], "
         "types={'income': 'number'})\n"
         "print(survey.median('income', epsilon=0.5).value)\n"
     )
@@ -430,12 +430,14 @@ def test_a_reopened_session_finds_what_another_process_spent(tmp_path: Path) -> 
         subprocess.run([sys.executable, "-c", code, str(file), str(ledger)], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     )
-    survey = dp.protect(file, unit="person", budget=dp.Budget(epsilon=2), ledger=ledger, types={"income": "number"})
+    survey = dp.protect(
+        file, unit="person", max_rows_per_unit=1, budget=dp.Budget(epsilon=2), ledger=ledger, types={"income": "number"}
+    )
     assert survey.ledger.spent.epsilon == Fraction(1, 2)
     assert first == again == f"{survey.median('income', epsilon=0.5).value}\n"
     assert survey.ledger.spent.epsilon == Fraction(1, 2)
     with pytest.raises(dp.LedgerError, match="budget epsilon = 2, this session asks for epsilon = 3"):
-        dp.protect(file, unit="person", budget=dp.Budget(epsilon=3), ledger=ledger)
+        dp.protect(file, unit="person", max_rows_per_unit=1, budget=dp.Budget(epsilon=3), ledger=ledger)
 
 
 def test_a_new_edition_is_asked_anew(tmp_path: Path) -> None:
@@ -558,9 +560,11 @@ def test_an_epsilon_too_small_to_share_is_refused_before_it_is_spent() -> None:
 def test_every_answer_says_whose_rows_it_used() -> None:
     survey = session(unit="person", max_rows_per_unit=2)
     count = survey.count(epsilon=1)
-    assert dict(count.notes)["rows used"] == "at most 2 of each person"
-    assert count.interval.covers.endswith("for the rows that are used: at most 2 of each person")
-    assert dict(survey.group_by("employed").median("income", epsilon=1)[True].notes)["rows used"] == "at most 2 of each person"
+    assert dict(count.notes)["rows used"] == "at most 2 rows of each person"
+    assert count.interval.covers.endswith("for the rows that are used: at most 2 rows of each person")
+    assert (
+        dict(survey.group_by("employed").median("income", epsilon=1)[True].notes)["rows used"] == "at most 2 rows of each person"
+    )
 
 
 def test_what_could_not_be_computed_is_not_archived() -> None:
@@ -628,7 +632,7 @@ def test_no_group_to_show_is_said() -> None:
 def test_sessions_on_one_ledger_use_the_same_rows_and_those_on_another_do_not(tmp_path: Path) -> None:
     columns = {"person": np.arange(3000) // 3, "x": np.arange(3000.0)}
     counts = [
-        session(columns, unit="person", name="t", ledger=tmp_path / name, allow_seeded=False)
+        session(columns, unit="person", max_rows_per_unit=1, name="t", ledger=tmp_path / name, allow_seeded=False)
         .where("x % 3 == 1")
         .count(epsilon=epsilon)
         .value
@@ -662,7 +666,9 @@ def test_a_refusal_says_whether_epsilon_or_delta_is_too_large() -> None:
 def test_the_type_of_the_unit_is_part_of_the_question(tmp_path: Path) -> None:
     columns = {"person": ["1", "1.0", "2", "2.0"] * 10, "x": list(range(40))}
     counts = [
-        session(columns, unit="person", name="t", ledger=tmp_path / "a.ledger", types={"person": kind}).count(epsilon=HUGE).value
+        session(columns, unit="person", max_rows_per_unit=1, name="t", ledger=tmp_path / "a.ledger", types={"person": kind})
+        .count(epsilon=HUGE)
+        .value
         for kind in ("text", "number")
     ]
     assert counts == [4, 2]

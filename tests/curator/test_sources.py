@@ -29,7 +29,7 @@ def write(file: Path, shift: float = 0.0) -> Path:
 
 
 def protect(table: Any, ledger: Any, epsilon: float = 1.0, **words: Any) -> Session:
-    return dp.protect(table, budget=dp.Budget(epsilon=epsilon), ledger=ledger, **{"unit": "who", **words})
+    return dp.protect(table, budget=dp.Budget(epsilon=epsilon), ledger=ledger, **{"unit": "who", "max_rows_per_unit": 1, **words})
 
 
 @pytest.fixture

@@ -169,8 +169,8 @@ def test_intervals_of_several_values_say_whose_rows_they_cover() -> None:
     survey = session(unit="person", max_rows_per_unit=2)
     release = survey.levels("x", epsilon=1, interval=0.8)
     assert [each.level for each in release.intervals] == [0.8, 0.8]
-    assert all(each.covers == "nothing, for the rows that are used: at most 2 of each person" for each in release.intervals)
-    assert release.question == "levels(x, interval=0.8)"
+    assert all(each.covers == "nothing, for the rows that are used: at most 2 rows of each person" for each in release.intervals)
+    assert release.question == "levels(x, interval=0.8) (at most 2 rows of each person)"
 
 
 def test_private_groups_count_with_the_level_that_was_asked_for() -> None:

@@ -26,6 +26,7 @@ TRIES = 12  # of two units that share a bound, the one that goes is chosen anew 
 def session(table: Any, **changes: Any) -> Session:
     settings: dict[str, Any] = {
         "unit": "id",
+        "max_rows_per_unit": 1,
         "budget": dp.Budget(epsilon=10**9, delta=0.01),
         "ledger": ":memory:",
         "name": "visits",

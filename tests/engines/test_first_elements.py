@@ -158,7 +158,11 @@ def test_dates_are_read_where_dates_are_meant() -> None:
 
 def test_bounded_rows_keep_what_their_columns_begin_with() -> None:
     table = dp.protect(
-        {"who": np.arange(ROWS), "d": [NO_NUMBERS["date"]] * ROWS}, unit="who", budget=dp.Budget(9), ledger=":memory:"
+        {"who": np.arange(ROWS), "d": [NO_NUMBERS["date"]] * ROWS},
+        unit="who",
+        max_rows_per_unit=1,
+        budget=dp.Budget(9),
+        ledger=":memory:",
     )
     assert "begins with" in refused(lambda: table.mean("d", epsilon=1))
     assert MemoryStore({"x": np.arange(3), "d": [1], "n": [None]} | {"x": [1.0]}).first_classes == {

@@ -132,7 +132,7 @@ TYPES = {"note": "text", "size": "number", "income": "number"}
 def session(table: Any, unit: str, **changes: Any) -> Any:
     types = TYPES if isinstance(table, Path) and table.suffix == ".csv" else {"size": "number"}
     settings: dict[str, Any] = {"budget": dp.Budget(epsilon=10**9, delta=0.01), "ledger": ":memory:", "types": types, **changes}
-    return dp.protect(table, unit=unit, name="visits", **settings)
+    return dp.protect(table, unit=unit, max_rows_per_unit=1, name="visits", **settings)
 
 
 @pytest.mark.parametrize("store", STORES)

@@ -36,7 +36,12 @@ def used_rows(folder: Path, lines: list[str], missing_unit: str, first: str = "p
     file.write_text("\n".join([first, *(f"p{row},fine,7" for row in range(OTHERS)), *lines]) + "\n")
     forget_ledgers_in_memory()
     visits = dp.protect(
-        file, unit="person", missing_unit=missing_unit, budget=dp.Budget(epsilon=10**9, delta=0.01), ledger=":memory:"
+        file,
+        unit="person",
+        max_rows_per_unit=1,
+        missing_unit=missing_unit,
+        budget=dp.Budget(epsilon=10**9, delta=0.01),
+        ledger=":memory:",
     )
     return visits.count(epsilon=HUGE).value, visits.where("code == '9'").count(epsilon=HUGE).value
 

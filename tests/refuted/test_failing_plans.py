@@ -116,7 +116,7 @@ def test_a_plan_that_fails_opens_in_silence_and_gives_a_charged_refusal(
 ) -> None:
     table = PLANS[plan](SECRET, tmp_path, request)
     capfd.readouterr()
-    visits = protect(table, unit=unit, may_fail=True)
+    visits = protect(table, unit=unit, max_rows_per_unit=1, may_fail=True)
     assert isinstance(visits.median("size", epsilon=1), dp.NoReply)
     assert visits.ledger.spent.epsilon == 1
     heard = capfd.readouterr()
@@ -129,7 +129,7 @@ def test_spark_computes_no_constant_of_a_plan_before_the_debit(
     spark = request.getfixturevalue("spark")
     rows = spark.sql(f"SELECT CAST(size AS INT) AS size, person FROM VALUES ('7', 1), ('{SECRET}', 2) AS visits(size, person)")
     capfd.readouterr()
-    visits = protect(rows, unit="person", may_fail=True)
+    visits = protect(rows, unit="person", max_rows_per_unit=1, may_fail=True)
     assert isinstance(visits.count(epsilon=1), dp.NoReply)
     assert visits.ledger.spent.epsilon == 1
     heard = capfd.readouterr()
@@ -167,7 +167,7 @@ def stored_in_duckdb(kind: str) -> Any:
 
 @pytest.mark.parametrize("kind", ["", "TEMPORARY"])
 def test_a_table_of_duckdb_is_stored(kind: str) -> None:
-    assert protect(stored_in_duckdb(kind), unit="person").count(epsilon=HUGE).value == ROWS
+    assert protect(stored_in_duckdb(kind), unit="person", max_rows_per_unit=1).count(epsilon=HUGE).value == ROWS
 
 
 def test_a_table_of_duckdb_with_a_generated_column_is_computed() -> None:
@@ -192,7 +192,7 @@ def test_a_table_of_postgres_is_stored(kind: str, request: pytest.FixtureRequest
     with psycopg.connect(url) as connection:
         for statement in making[kind]:
             connection.execute(statement.encode())
-    assert protect(f"{url}#visits", unit="person").count(epsilon=HUGE).value == ROWS
+    assert protect(f"{url}#visits", unit="person", max_rows_per_unit=1).count(epsilon=HUGE).value == ROWS
 
 
 def test_partitions_of_postgres_on_another_server_are_computed(request: pytest.FixtureRequest) -> None:
@@ -221,7 +221,7 @@ def test_a_type_of_postgres_whose_text_is_made_by_a_function_is_only_counted(req
             "CREATE TABLE visits AS SELECT i AS person, 'fine'::mood AS mood FROM generate_series(1, 100) i",
         ):
             connection.execute(statement.encode())
-    visits = protect(f"{url}#visits", unit="person")
+    visits = protect(f"{url}#visits", unit="person", max_rows_per_unit=1)
     assert visits.columns["mood"] == "other"
     assert visits.count("mood", epsilon=HUGE).value == ROWS
 
@@ -242,7 +242,7 @@ def test_stored_frames_of_spark_open(form: str, tmp_path: Path, request: pytest.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             read = spark.createDataFrame(frame("7").to_arrow())
-    assert protect(read, unit="person").count(epsilon=HUGE).value == ROWS
+    assert protect(read, unit="person", max_rows_per_unit=1).count(epsilon=HUGE).value == ROWS
 
 
 @pytest.mark.parametrize("form", ["filter", "csv", "lazy checkpoint", "cached", "folders", "old dates"])

@@ -53,12 +53,14 @@ def test_totals_are_recomputed_beside_the_stated_ones(service: Service, asked: i
     assert values["totals"]["recomputed"] == values["totals"]["stated"] == spent
     assert values["totals"]["counts"] == {"debits": 1, "answers": 1, "no_replies": 0, "failed": 0, "unanswered": 0}
     debits = [each for each in values["lines"] if each["kind"] == "debit"]
-    assert [(each["actor"], each["what"], each["agrees"]) for each in debits] == [("ana", "count", True)]
+    assert [(each["actor"], each["what"], each["agrees"]) for each in debits] == [
+        ("ana", "count (at most 1 row of each person)", True)
+    ]
     assert [each["answer"] is not None for each in values["lines"] if each["kind"] == "answer"] == [True]
     assert "agrees" in page
     assert cap["totals"]["agrees"]
     assert [each["what"] for each in cap["lines"] if each["kind"] == "debit"] == [
-        f"a share of entry {debits[0]['sequence']}: count"
+        f"a share of entry {debits[0]['sequence']}: count (at most 1 row of each person)"
     ]
 
 

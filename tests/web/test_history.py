@@ -59,7 +59,8 @@ def test_an_answer_has_a_page_with_its_interval_receipt_and_code(client: httpx.C
     groups = client.get(f"/d/survey/answers/{asked['groups']}").text
     assert groups.count("Arnmouth") > 1
     basket = client.get(f"/d/survey/answers/{asked['basket']}.json").json()
-    assert [each["question"] for each in basket["answers"]] == ["count where age > 30", "count where age > 50"]
+    rows = "at most 1 row of each person"
+    assert [each["question"] for each in basket["answers"]] == [f"count where age > {age} ({rows})" for age in (30, 50)]
     assert client.get(basket["again"] or said["again"]).status_code == 200
 
 
@@ -140,7 +141,7 @@ def test_a_notebook_asks_the_same_questions(client: httpx.Client, asked: dict[st
 
 def test_a_spreadsheet_gets_texts_that_it_does_not_compute(service: Service, client: httpx.Client, asked: dict[str, int]) -> None:
     rows = list(csv.DictReader(io.StringIO(client.get("/d/survey/history.csv").text)))
-    assert [each["part"] for each in rows if each["number"] == str(asked["count"])] == ["count"]
+    assert [each["part"] for each in rows if each["number"] == str(asked["count"])] == ["count (at most 1 row of each person)"]
     assert all(each["low"] for each in rows if each["value"])
 
 
@@ -150,7 +151,7 @@ def test_names_from_outside_are_text_on_every_page(service: Service, client: htt
     polars.DataFrame(rows).write_parquet(folder / "nasty.parquet")
     catalog, said = service.office.catalog, {"actor": "olga", "why": "a test"}
     keys = {"kind": [FORMULA, NASTY]}
-    catalog.register(NASTY, "nasty.parquet", owner="olga", unit="person", budget=Budget(9), keys=keys)
+    catalog.register(NASTY, "nasty.parquet", owner="olga", unit="person", max_rows_per_unit=1, budget=Budget(9), keys=keys)
     catalog.confirm(NASTY, **said)
     catalog.grant(NASTY, analyst="ana", budget=Budget(9), **said)
     base = f"/d/{httpx.URL('http://x/').copy_with(path=f'/{NASTY}').raw_path.decode()[1:]}"

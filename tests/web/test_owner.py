@@ -161,7 +161,8 @@ def test_answers_are_shown_as_far_as_policy_goes(office: Service, olga: httpx.Cl
     assert olga.get(f"/own/survey/answers/{sequence}").status_code == 200
     olga.post("/own/survey/policy", json={"archive": "own", "why": "a promise to analysts"})
     line = olga.get("/own/survey/questions.json?limit=200").json()["lines"][-1]
-    assert (line["question"], line["cost"]["epsilon"], line["answer"]) == ("count where age >= 40", "1/10", None)
+    assert line["question"] == "count where age >= 40 (at most 1 row of each person)"
+    assert (line["cost"]["epsilon"], line["answer"]) == ("1/10", None)
     hidden, none = (olga.get(f"/own/survey/answers/{each}.json") for each in (sequence, 1))
     assert (hidden.status_code, said(hidden)) == (404, said(none).replace("entry 1.", f"entry {sequence}."))
     assert olga.post("/own/survey/publish", json={"sequence": sequence, "title": "x"}).status_code == 404
@@ -174,7 +175,7 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     head = office.office.ledger.head
     added = {"statistic": "median", "column": "income", "by": "region", "epsilon": "0.5"}
     first = olga.get("/own/survey/release.json", params=added).json()["lines"][0]
-    assert first["question"] == "median(income) by region"
+    assert first["question"] == "median(income) by region (at most 1 row of each person)"
     assert "in each group" in first["error"]
     listed = {"question": [first["document"]], "statistic": "count", "epsilon": "0.25"}
     shown = olga.get("/own/survey/release.json", params=listed).json()
@@ -189,7 +190,9 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     assert again.headers["location"] == reply.headers["location"]
     page = reply.headers["location"]
     parts = olga.get(f"{page}.json").json()["answer"]["parts"]
-    assert [each["question"] for each in parts] == ["median(income) by region", "count"]
+    assert [each["question"] for each in parts] == [
+        f"{each} (at most 1 row of each person)" for each in ("median(income) by region", "count")
+    ]
     mine = [each for each in office.office.ledger.questions("survey") if each.actor == "olga"]
     assert [str(each.cost.epsilon) for each in mine] == ["3/4"]
     sequence = mine[0].sequence

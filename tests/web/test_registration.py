@@ -167,7 +167,7 @@ def test_somebody_else_confirms_what_they_have_seen(tmp_path: Path) -> None:
         with running.visit("olga") as olga, running.visit("oskar") as oskar:
             olga.post("/own/new", json={"name": "visits", "table": "visits.csv"})
             olga.post("/own/visits/draft/columns", json={"columns": ["income"], "kinds": ["income:number"]})
-            olga.post("/own/visits/draft/unit", json={"unit": "person"})
+            olga.post("/own/visits/draft/unit", json={"unit": "person", "max_rows_per_unit": 1})
             olga.post("/own/visits/draft/budget", json={"epsilon": 1})
             assert olga.post("/own/visits/draft/who", json={"second": "olga"}).status_code == 422
             assert oskar.get("/own/visits/confirm").status_code == 404

@@ -11,6 +11,7 @@ from dpstats.cli import exits
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.statements import Statement, StatementLine
 from dpstats.curator.protection import ROW
+from dpstats.curator.rows_per_unit import RowsPerUnit
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.results import value_text
@@ -45,7 +46,8 @@ def _chosen(statements: Sequence[Statement], dataset: str | None) -> list[Statem
 def _statement_text(statement: Statement) -> str:
     terms, keeper = statement.terms, statement.terms.budget.keeper
     of_rows = isinstance(terms.neighbors, Neighbors) and terms.unit != ROW  # a graph's edges have any number of rows
-    rows = f"; at most {counted(terms.max_rows_per_unit, 'row')} per {terms.unit}" if of_rows else ""
+    found = "" if RowsPerUnit.of_terms(terms).epsilon is None else "as many as were found privately, and "
+    rows = f"; {found}at most {counted(terms.max_rows_per_unit, 'row')} of each {terms.unit}" if of_rows else ""
     amounts = f", that is {statement.spent}" if keeper.loss_name != "epsilon" else ""
     facts = [
         ("opened", statement.opened),

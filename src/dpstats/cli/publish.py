@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from dpstats.accounting.accountants import Total
 from dpstats.cli import exits
 from dpstats.cli.ledger import UNSOUND
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
@@ -25,6 +26,7 @@ A plan:
   [table]
   file = "people.csv"            # beside the plan; .csv, .tsv or .parquet
   unit = "person"                # the column that says whose row it is, or "row"
+  max_rows_per_unit = 1          # how many rows of each person are used at most
   types = {{income = "number"}}
   keys = {{region = ["Arnmouth", "Belhollow"]}}
   [budget]
@@ -107,16 +109,19 @@ def _publish(plan: str, out: str) -> int:
 def _price(path: str) -> int:
     from dpstats.curator.publishing.publication import price
 
-    plan, batch = price(path)
+    plan, batch, finding = price(path)
     rows = [("", "question", "cost")]
     for number, (question, each) in enumerate(zip(plan.questions, batch.priced, strict=True), 1):
         text = shortened(value_text(each.request.text), _LONGEST)
         rows.append((str(number), f"{shortened(question.title, _LONGEST)}: {text}", str(each.request.cost)))
     print("\n".join(table_lines(rows)))
     budget = batch.session.ledger.budget
-    fits = budget.fits(batch.cost, loss=batch.loss)
+    before = Total() if finding is None else budget.keeper.charge(finding)
+    fits = budget.fits(batch.cost, before, loss=batch.loss)
     room = "; the budget is" if fits else ", which does not fit the budget:"
     print(f"\nAll of it costs {batch.cost}, in one debit{room} {budget}. Nothing was spent.")
+    if finding is not None:
+        print(f"Before that, finding how many rows of each {finding.unit} are used costs {finding}, once.")
     return exits.ANSWERED if fits else exits.BAD_INPUT
 
 

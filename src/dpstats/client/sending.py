@@ -82,6 +82,8 @@ def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:
             MissingUnit(protects["missing_unit"]),
             Neighbors(protects["neighbors"]),
             protects.get("may_fail", False),
+            protects.get("found", ""),
+            protects.get("share", ""),
         ),
         name=plain["name"],
         public_keys=plain["keys"],

@@ -6,6 +6,7 @@ its card, because that is what was released; giving it out again is post-process
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +19,7 @@ from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import Interval, NoReply, Release
 
 Result = Release | NoReply | GroupedRelease
+_FORMER_ROWS = re.compile(r"at most ([\d,]+) of each (.+)")
 
 
 class Revives(Protocol):
@@ -73,11 +75,13 @@ def result_of(document: Mapping[str, Any], statistic: Revives) -> Result:
     if "groups" in document:
         replies = {_revived(key): result_of(reply, statistic) for key, reply in document["groups"]}
         notes = _revived(document["notes"])
-        return GroupedRelease(document["question"], tuple(document["by"]), replies, cost, notes)  # type: ignore[arg-type]
+        inner = [_rows_used(reply) for _, reply in document["groups"]]
+        question = f"{document['question']}{next(filter(None, inner), '')}"
+        return GroupedRelease(question, tuple(document["by"]), replies, cost, notes)  # type: ignore[arg-type]
     if "reason" in document:
         return NoReply(document["question"], cost, document["method"], document["reason"], document["advice"], True)
     return Release(
-        question=document["question"],
+        question=f"{document['question']}{_rows_used(document)}",
         value=statistic.revive(_revived(document["value"])),
         cost=cost,
         method=document["method"],
@@ -89,6 +93,13 @@ def result_of(document: Mapping[str, Any], statistic: Revives) -> Result:
         rough=document.get("rough", False),
         unknown=document.get("unknown", ""),
     )
+
+
+def _rows_used(document: Mapping[str, Any]) -> str:
+    """What the line of an answer says of its rows, where an earlier release has written it on the card alone."""
+    notes = dict(document.get("notes", ()))
+    found = _FORMER_ROWS.fullmatch(str(notes.get("rows used", "")))
+    return "" if found is None else f" (at most {found[1]} row{'' if found[1] == '1' else 's'} of each {found[2]})"
 
 
 def _plain_interval(interval: Interval) -> list[Any]:

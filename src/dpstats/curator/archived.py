@@ -7,6 +7,8 @@ from typing import Any
 
 from dpstats.curator.archive import Result, Revives, result_of
 from dpstats.curator.publishing.batch import archived_answers
+from dpstats.curator.rows_per_unit import NAME as ROWS_OF_UNITS
+from dpstats.curator.rows_per_unit import ROWS_PER_UNIT
 from dpstats.foundations.errors import LedgerError
 from dpstats.foundations.registry import find_statistic, statistic_names
 
@@ -24,6 +26,8 @@ def results_of(details: Mapping[str, Any], document: Mapping[str, Any]) -> list[
 def statistic_behind(method: str) -> Revives:
     """The statistic of a method as debits name it: that of median in "median_universal/3"."""
     name = method.rpartition("/")[0]
+    if name.startswith(ROWS_OF_UNITS):
+        return ROWS_PER_UNIT
     if name.startswith(GRAPHS):
         from dpstats.statistics.graphs.asked import GRAPH_STATISTICS
 

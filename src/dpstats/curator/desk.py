@@ -99,6 +99,10 @@ class Desk:
         question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=columns, **keywords)
         return scope.settled(question, self.public_keys)
 
+    def text_of(self, scope: Scope, asked: Question | str, by: Sequence[str] = ()) -> str:
+        """A question, or what it is in words, with its filter, its groups, and how many rows of each unit it is about."""
+        return f"{scope.text_of(asked, by)}{self.protection.in_line(asked)}"
+
     def answer(
         self, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None
     ) -> Release | NoReply:
@@ -107,7 +111,8 @@ class Desk:
         names = question.columns if columns is None else tuple(columns)
         self.check_elements(scope, question, names)
         row_question = self.protection.row_question(question, narrowed=scope.is_narrowed)
-        request = Request(question, scope.text_of(question), scope.to_dict(*names), question.cost, scope.former_dict(*names))
+        text = self.text_of(scope, question)
+        request = Request(question, text, scope.to_dict(*names), question.cost, scope.former_dict(*names))
         opened = self.opened(scope, question, names)
 
         def compute() -> Release | NoReply:
@@ -272,7 +277,7 @@ class Request:
         """What a method made of the rows at the price of a row, for the unit: as it was asked, its cost, whose rows count."""
         notes: list[tuple[str, str]] = []
         if not protection.is_by_row:
-            notes.append(("rows used", protection.rows_used()))
+            notes.append(("rows used", protection.rows_note()))
             if isinstance(outcome, Answer):
                 interval = None if outcome.interval is None else _of_used_rows(outcome.interval, protection)
                 intervals = tuple(_of_used_rows(each, protection) for each in outcome.intervals)

@@ -146,7 +146,7 @@ def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: Random
     """The reply to a formula, debited once for all of it."""
     design, question = asked.design, asked.question
     canonical, former = _scope_of(design, scope), _former_scope_of(design, scope)
-    request = Request(question, scope.text_of(asked.text), canonical, question.cost, former)
+    request = Request(question, desk.text_of(scope, asked.text), canonical, question.cost, former)
     narrowed = scope.is_narrowed or bool(design.unknown)
     row_question = desk.protection.row_question(question, narrowed=narrowed)
     asked.check(row_question)

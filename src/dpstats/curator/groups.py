@@ -83,7 +83,7 @@ class Groups(Asker, GroupMethods):
         question = self._table.priced(
             self._scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0}
         )
-        return self._serve(question, self._scope, self._scope.text_of(question, self._by), delta, source)
+        return self._serve(question, self._scope, self._table.text_of(self._scope, question, self._by), delta, source)
 
     @method_taking(FormulaWords)
     def regression(self, asked: FormulaWords) -> GroupedRelease[RegressionFit] | NoReply:
@@ -105,7 +105,7 @@ class Groups(Asker, GroupMethods):
         priced = priced_formula(design, asked.model, common, asked.own())
         scope = replace(self._scope, view=design.on(self._scope.view))
         result: GroupedRelease[RegressionFit] | NoReply = told._serve(
-            priced.question, scope, scope.text_of(priced.text, self._by), spent, source
+            priced.question, scope, self._table.text_of(scope, priced.text, self._by), spent, source
         )
         if not isinstance(result, GroupedRelease):
             return result

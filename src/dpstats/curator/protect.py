@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import operator
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -17,7 +16,14 @@ from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.curator.ledger.openings import population_name
 from dpstats.curator.memory_ledgers import MEMORY, ledger_in_memory, remember
 from dpstats.curator.opening import bounded_rows, open_table
-from dpstats.curator.protection import ROW, Protection
+from dpstats.curator.protection import Protection
+from dpstats.curator.rows_per_unit import (
+    RowsPerUnit,
+    check_can_be_found,
+    checked_rows_per_unit,
+    found_protection,
+    left_out,
+)
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.opening import INFER, Types
@@ -25,7 +31,8 @@ from dpstats.engines.stores.store import Store
 from dpstats.engines.stores.whereabouts import Whereabouts, whereabouts_of
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
-from dpstats.foundations.accepted import NeighborsName
+from dpstats.foundations.accepted import NeighborsName, Number
+from dpstats.foundations.addresses import is_no_path
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.words import with_known_words
@@ -39,7 +46,6 @@ NEEDED = {
     "process ends",
 }
 """What is said where one of these is left out."""
-MOST_ROWS_PER_UNIT = 10**6
 
 
 @with_known_words(NEEDED)
@@ -49,7 +55,9 @@ def protect(
     unit: str,
     budget: Budget,
     ledger: str | PurePath | Ledger,
-    max_rows_per_unit: int = 1,
+    max_rows_per_unit: int | Literal["auto"] | None = None,
+    rows_per_unit_epsilon: Number | None = None,
+    most_rows_per_unit: int | None = None,
     missing_unit: Literal["drop", "each", "together"] = "drop",
     neighbors: NeighborsName = "add_remove",
     types: Types | None = None,
@@ -71,7 +79,12 @@ def protect(
       ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when
                          this process ends. One that was opened, dp.open_ledger("postgresql://...", witness="survey.witness",
                          key="survey.key"), brings along its witness and the key that signs it
-      max_rows_per_unit  how many rows of each unit are used at most, picked by a keyed hash; a larger bound costs accuracy
+      max_rows_per_unit  how many rows of each unit are used at most, picked by a keyed hash: 1 if every unit has one row, or a
+                         number that nearly all units stay within. Rows beyond it are left out, and a larger one costs accuracy.
+                         "auto" has it found privately. Where the unit is a column it must be said, unless the ledger knows it
+      rows_per_unit_epsilon
+                         with "auto", what finding it costs, once, when the account is opened
+      most_rows_per_unit with "auto", the largest number that may be found, which is public; 64 unless it is named
       missing_unit       rows without a unit: "drop" leaves them out, "each" takes each for a unit of its own, "together" takes
                          all of them for one unit
       neighbors          "add_remove" (one unit more or less) or "change_one" (one unit's rows replaced, their number public)
@@ -88,22 +101,34 @@ def protect(
                          one fails shows in that there are no answers, which epsilon does not cover. The ledger records it
       allow_seeded       for tests of invented tables: answers may repeat (rng=dp.testing.seeded(7)), and are NOT PRIVATE
 
-    Nothing is read but names and types, and files and tables in memory once, for a fingerprint. What is asked is debited before a
-    question reads a row, and never refunded.
+    Nothing is read but names and types, and files and tables in memory once, for a fingerprint; the ids of units too where "auto"
+    finds a number, which is paid for. What is asked is debited before a question reads a row, and never refunded.
     """
-    protection = checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
+    rows = checked_rows_per_unit(_checked_unit(unit), max_rows_per_unit, rows_per_unit_epsilon, most_rows_per_unit)
+    protection = checked_protection(unit, 1 if rows is None else rows.most, missing_unit, neighbors, may_fail)
     if not isinstance(budget, Budget):
         raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
     store, schema = open_table(table, types, protection)
+    if rows is None and _is_new(ledger):
+        raise left_out(unit)
+    if rows is not None:
+        check_can_be_found(rows, budget, unit, protection.neighbors)
     scope = Scope(schema, TableView(schema))
     public_keys = {column: checked_values(column, scope.kind_of(column), values) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
     label = _checked_edition(edition)
-    terms = protection.terms(budget, {"types": INFER} if types == INFER else {})
-    account, state = _opened_account(ledger, called or UNNAMED, whereabouts_of(store), label or "", terms, population)
+    decided = {"types": INFER} if types == INFER else {}
+
+    def terms_on(book: Ledger) -> Terms:
+        known = rows or _known_rows(book, called or UNNAMED, unit)
+        return replace(protection, rows_per_unit=known.most).terms(budget, {**decided, **known.facts})
+
+    account, state = _opened_account(ledger, called or UNNAMED, whereabouts_of(store), label or "", terms_on, population)
     if label is None and not called and not state:  # never taken for a table of an earlier session
         label = secrets.token_hex(8)
     key = bounding_key(account, repeats=allow_seeded is True)
+    protection = replace(protection, rows_per_unit=account.opened_with.terms.max_rows_per_unit)
+    protection = found_protection(account, store, schema, protection, key)
     return Session(
         Desk(
             name=called or UNNAMED,
@@ -122,20 +147,36 @@ def protect(
 
 
 def checked_protection(
-    unit: object, rows: object = 1, missing: object = "drop", neighbors: object = "add_remove", may_fail: object = False
+    unit: object, rows: object, missing: object = "drop", neighbors: object = "add_remove", may_fail: object = False
 ) -> Protection:
-    """Whom a table protects, from what the data holder says of it."""
-    if not isinstance(unit, str) or not unit:
-        raise MissingParameterError(f"protect needs unit, {NEEDED['unit']}.")
-    if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 1 <= operator.index(rows) <= MOST_ROWS_PER_UNIT:
-        raise InvalidParameterError(f"max_rows_per_unit must be a whole number from 1 to {MOST_ROWS_PER_UNIT:,}, such as 3.")
-    if unit == ROW and operator.index(rows) != 1:
-        raise InvalidParameterError(
-            "with unit='row' a unit has one row: leave max_rows_per_unit out, or name the column of the unit."
-        )
+    """Whom a table protects, from what the data holder says of it; `rows` is a number, or None with unit='row'."""
+    name = _checked_unit(unit)
+    asked = checked_rows_per_unit(name, rows)
+    if asked is None:
+        raise left_out(name)
     if missing not in [each.value for each in MissingUnit]:
         raise InvalidParameterError(f"missing_unit must be 'drop', 'each' or 'together', got {missing!r}.")
-    return Protection(unit, operator.index(rows), MissingUnit(missing), Neighbors.named(neighbors), may_fail is True)
+    return Protection(name, asked.most, MissingUnit(missing), Neighbors.named(neighbors), may_fail is True)
+
+
+def _checked_unit(unit: object) -> str:
+    if not isinstance(unit, str) or not unit:
+        raise MissingParameterError(f"protect needs unit, {NEEDED['unit']}.")
+    return unit
+
+
+def _is_new(ledger: str | PurePath | Ledger) -> bool:
+    """Whether a ledger is in a file that is not there yet, so that it cannot know any table."""
+    if isinstance(ledger, Ledger) or str(ledger) == MEMORY or is_no_path(str(ledger)):
+        return False
+    return not Path(ledger).exists()
+
+
+def _known_rows(book: Ledger, called: str, unit: str) -> RowsPerUnit:
+    """What the ledger has agreed on for a table of that name; an error where it does not know one."""
+    if called not in book.account_names:
+        raise left_out(unit)
+    return RowsPerUnit.of_terms(book.reader(called).opened_with.terms)
 
 
 def _checked_name(name: object) -> str:
@@ -148,6 +189,11 @@ def _name_of(table: object, store: Store) -> str:
     """The name that a file, a folder of files or a database table brings along; empty for what lies in memory."""
     if own := getattr(store, "name", ""):
         return str(own)
+    return name_of_file(table)
+
+
+def name_of_file(table: object) -> str:
+    """The name that a path brings along; empty for anything else."""
     if not isinstance(table, (str, PurePath)):
         return ""
     path = Path(table)
@@ -164,7 +210,12 @@ def bounding_key(account: Account, *, repeats: bool) -> bytes:
 
 
 def _opened_account(
-    ledger: str | PurePath | Ledger, called: str, table: Whereabouts, label: str, terms: Terms, population: str | None
+    ledger: str | PurePath | Ledger,
+    called: str,
+    table: Whereabouts,
+    label: str,
+    terms_on: Callable[[Ledger], Terms],
+    population: str | None,
 ) -> tuple[Account, str]:
     """The account of a table, under its own name or another, and what tells its state from others."""
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
@@ -174,6 +225,7 @@ def _opened_account(
     if str(ledger) == MEMORY:
         book = ledger_in_memory(prints, population)
     book.check()
+    terms = terms_on(book)
     if population is not None:
         _open_population(book, population, called, terms)
     account = book.account(called, terms, population=population, prints=prints)

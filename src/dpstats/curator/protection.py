@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ROW = "row"
 """The unit of a table in which every row is a unit of its own."""
+TOTALS = ("count", "sum")
+"""Statistics that are smaller where rows are left out, by about their share."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Protection:
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     may_fail: bool = False
     """Whether the data holder has decided that rows may be computed while they are read, and fail."""
+    found: str = ""
+    """How the number of rows was found, in words; empty where the data holder has named it."""
+    share: str = ""
+    """About which share of the table's rows is used, in words, where a release says it."""
 
     @property
     def is_by_row(self) -> bool:
@@ -62,22 +68,33 @@ class Protection:
 
     def rows_used(self) -> str:
         """How many rows of a unit are used, in words."""
-        return f"at most {self.rows_per_unit:,} of each {self.unit}"
+        return f"at most {counted(self.rows_per_unit, 'row')} of each {self.unit}"
+
+    def rows_note(self) -> str:
+        """The same for a card, with what was released about it."""
+        return "; ".join(filter(None, (self.rows_used(), self.share, self.found)))
+
+    def in_line(self, question: Question | str) -> str:
+        """What a printed line says behind a question: of which rows its answer is, and for a total about how many these are."""
+        if self.is_by_row:
+            return ""
+        is_total = isinstance(question, Question) and question.statistic.name in TOTALS
+        return f" ({self.rows_used()}{f', {self.share}' if is_total and self.share else ''})"
 
     def describe(self) -> str:
         """Whom it protects, in words."""
         failing = "; but not whether a row makes the table fail to be read" if self.may_fail else ""
         if self.is_by_row:
             return f"every row: {self.neighbors.describe(ROW)}{failing}"
-        rows = f"{counted(self.rows_per_unit, 'row')} {'is' if self.rows_per_unit == 1 else 'are'}"
         without = {
             MissingUnit.DROP: "are left out",
             MissingUnit.EACH: f"are a {self.unit} each",
             MissingUnit.TOGETHER: "are one together",
         }
+        rows = ", ".join(filter(None, (self.rows_used(), self.share, self.found)))
         return (
-            f"every {self.unit}, of which at most {rows} used (rows without an id {without[self.missing_unit]}): "
-            f"{self.neighbors.describe(self.unit)}{failing}"
+            f"every {self.unit}, with {rows} (rows without an id "
+            f"{without[self.missing_unit]}): {self.neighbors.describe(self.unit)}{failing}"
         )
 
     def terms(self, budget: Budget, decided: Mapping[str, object] | None = None) -> Terms:

@@ -9,6 +9,7 @@ from typing import Any
 from dpstats.accounting.accountants import Total
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.ledger.readers import AccountReader
+from dpstats.curator.rows_per_unit import recalled, rows_used_on
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import ask
 from dpstats.foundations.text_tables import counted
@@ -65,12 +66,12 @@ class Remaining:
         question = ask(
             statistic, *parameters, epsilon=epsilon, delta=delta, unit=terms.unit, neighbors=terms.neighbors, **keywords
         )
-        steps = steps_between(question.neighbors, terms.max_rows_per_unit)
+        steps = steps_between(question.neighbors, rows_used_on(self._account))
         return self._account.how_many(question.cost, unit_loss(question.method.loss, question.delta, steps))
 
     def __str__(self) -> str:
-        last = self._account.last_question
-        if last is None:
+        last, found = self._account.last_question, recalled(self._account)
+        if last is None or (found is not None and last[0] == found.question):  # which nobody asks twice
             is_whole = all(each.total == Total() for each in self._account.paying)
             return f"{self._account.remaining}{', all of it' if is_whole else ''}"
         question, cost, loss = last

@@ -1,6 +1,6 @@
 """The session: a protected table as its analyst sees it.
 
-    survey = dp.protect("survey.parquet", unit="person", budget=dp.Budget(epsilon=3), ledger="survey.ledger")
+    survey = dp.protect("survey.parquet", unit="person", max_rows_per_unit=1, budget=dp.Budget(epsilon=3), ledger="survey.ledger")
     survey.where("age >= 30").median("income", epsilon=0.2)
 
 Column names, types and declared facts are public; nothing else is. Every statistic of the registry is a method. `where`,
@@ -29,6 +29,7 @@ from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import PLANNED_ROWS, RowCounts, checked_wish, plan_priced
 from dpstats.curator.remaining import Remaining
+from dpstats.curator.rows_per_unit import recalled
 from dpstats.curator.scope import Scope
 from dpstats.curator.statistic_methods import SessionMethods
 from dpstats.engines.cells import ColumnType
@@ -39,6 +40,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 from dpstats.foundations.words import method_taking
+from dpstats.mechanisms.unit_octaves import UnitOctaves
 from dpstats.statistics.classification.model import AdditiveModel
 from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.regression.fit import RegressionFit
@@ -80,6 +82,12 @@ class Session(Asker, SessionMethods):
     def remaining(self) -> Remaining:
         """What is left of the budget; print it, or ask for `.more("median", epsilon=0.1)`."""
         return Remaining(self._account)
+
+    @property
+    def rows_per_unit(self) -> Release[UnitOctaves] | None:
+        """The release that says how many rows of each unit are used, where they were found privately; None where the number was
+        named. See dpstats.protect."""
+        return recalled(self._account)
 
     def where(self, condition: str) -> Self:
         """Rows for which a condition is true: where("age >= 30 and region in ['north', 'south']"). See docs/expressions.md."""
@@ -164,7 +172,7 @@ class Session(Asker, SessionMethods):
         asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, "rough": rough, **keywords}
         question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
-        text = self._scope.text_of(question)
+        text = self._table.text_of(self._scope, question)
         return plan_priced(question, text, as_row=as_row, wanted=wanted, n=n, shape=shape, repeats=repeats, rng=rng)
 
     @method_taking(FormulaWords)

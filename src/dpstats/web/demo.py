@@ -65,6 +65,7 @@ def _open_survey(catalog: Catalog) -> None:
         "survey.parquet",
         owner=OWNER,
         unit="person",
+        max_rows_per_unit=1,
         budget=Budget(epsilon=5),
         keys={"region": REGIONS},
         policy={"rows": 5_000},

@@ -72,7 +72,13 @@ def catalog(root: Path) -> Iterator[Catalog]:
     """A catalog with an open data set, on which alice and bob may ask."""
     with make_catalog(root) as made:
         made.register(
-            "survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(100), keys={"region": ["north", "south"]}
+            "survey",
+            "survey.parquet",
+            owner="office",
+            unit="person",
+            max_rows_per_unit=1,
+            budget=dp.Budget(100),
+            keys={"region": ["north", "south"]},
         )
         made.confirm("survey", **OFFICE)
         for analyst in ("alice", "bob"):

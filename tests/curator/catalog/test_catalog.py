@@ -13,6 +13,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.catalog.drafts import protection_of_words
 from dpstats.curator.catalog.registrations import PlannedGrant
 from dpstats.curator.ledger.entries import AMEND, EDITION, GRANT, OPEN, REVOKE
 from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
@@ -46,7 +47,7 @@ def test_a_file_without_a_header_is_seen_by_its_owner_alone(root: Path) -> None:
 
 def test_a_second_person_confirms_where_the_settings_say_so(root: Path) -> None:
     with make_catalog(root, second_person=True) as catalog:
-        words: dict[str, Any] = {"unit": "person", "budget": dp.Budget(1), "population": "persons"}
+        words: dict[str, Any] = {"unit": "person", "max_rows_per_unit": 1, "budget": dp.Budget(1), "population": "persons"}
         catalog.register("survey", "survey.parquet", owner="office", **words)
         assert "somebody else" in said(catalog.confirm, "survey", actor="office", why="mine")
         catalog.confirm("survey", actor="board", why="approved")
@@ -65,6 +66,7 @@ def test_whoever_confirms_opens_what_they_have_seen_and_lets_in_whom_they_have_s
             "survey.parquet",
             owner="office",
             unit="person",
+            max_rows_per_unit=1,
             budget=dp.Budget(1),
             policy={"largest_epsilon": 0.5},
             grants=planned,
@@ -89,7 +91,7 @@ def test_whoever_confirms_opens_what_they_have_seen_and_lets_in_whom_they_have_s
 def test_a_known_table_has_one_budget_by_whatever_name(catalog: Catalog, root: Path) -> None:
     shutil.copy2(root / "survey.parquet", root / "copy.parquet")
     for name in ("again", "other"):
-        catalog.register(name, "survey.parquet", owner="office", unit="person", budget=dp.Budget(100))
+        catalog.register(name, "survey.parquet", owner="office", unit="person", max_rows_per_unit=1, budget=dp.Budget(100))
         assert "survey" in said(catalog.confirm, name, **OFFICE)
     assert not catalog.ledger.entries()[-1].dataset.startswith(("again", "other"))
 
@@ -98,7 +100,9 @@ def test_tables_of_one_population_share_its_budget(root: Path) -> None:
     pl.DataFrame({"patient": [1, 2, 3], "cost": [1.0, 2.0, 3.0]}).write_parquet(root / "visits.parquet")
     with make_catalog(root) as catalog:
         for name, unit in (("survey", "person"), ("visits", "patient")):
-            catalog.register(name, f"{name}.parquet", owner="office", unit=unit, budget=dp.Budget(3), population="persons")
+            catalog.register(
+                name, f"{name}.parquet", owner="office", unit=unit, max_rows_per_unit=1, budget=dp.Budget(3), population="persons"
+            )
             catalog.confirm(name, **OFFICE)
             catalog.grant(name, analyst="alice", **OFFICE)
         catalog.desk("survey").ask({**COUNT, "epsilon": 2}, "alice")
@@ -157,7 +161,7 @@ def test_what_was_answered_is_had_while_the_table_is_out_of_reach(catalog: Catal
 
 def test_a_table_of_a_population_opens_again_after_either_budget_was_amended(root: Path) -> None:
     with make_catalog(root) as catalog:
-        words: dict[str, Any] = {"unit": "person", "budget": dp.Budget(3), "population": "persons"}
+        words: dict[str, Any] = {"unit": "person", "max_rows_per_unit": 1, "budget": dp.Budget(3), "population": "persons"}
         catalog.register("survey", "survey.parquet", owner="office", **words)
         catalog.confirm("survey", **OFFICE)
         catalog.amend("survey", budget=dp.Budget(7), **OFFICE)
@@ -243,7 +247,7 @@ def test_a_catalog_in_postgres_is_signed_and_starts_only_with_all_that_its_witne
     with dp.open_ledger(postgres_schema_url, key=root.parent / "curator.key") as ledger:
         public, _ = ledger.make_key()
     with dp.open_catalog(file) as catalog:
-        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(1))
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", max_rows_per_unit=1, budget=dp.Budget(1))
         catalog.confirm("survey", **OFFICE)
         catalog.grant("survey", analyst="alice", **OFFICE)
         receipt = catalog.desk("survey").ask(COUNT, actor="alice").receipt
@@ -264,3 +268,37 @@ def test_settings_are_read_from_a_file_beside_which_the_rest_lies(root: Path) ->
     file.write_text("ledger = ")
     assert "is not TOML" in said(CatalogSettings.read, file)
     assert "needs ledger" in said(CatalogSettings.read, {})
+
+
+def test_a_number_of_rows_is_named_or_found_when_a_draft_is_confirmed(root: Path) -> None:
+    many = pl.DataFrame({"person": [number // 3 for number in range(9_000)], "cost": [1.0] * 9_000})
+    many.write_parquet(root / "visits.parquet")
+    draft: dict[str, Any] = {"owner": "office", "unit": "person", "budget": dp.Budget(3)}
+    with make_catalog(root) as catalog:
+        with pytest.raises(dp.MissingParameterError, match="how many rows of each person are used"):
+            catalog.register("visits", "visits.parquet", **draft)
+        with pytest.raises(InvalidParameterError, match="more than the whole budget"):
+            catalog.register("visits", "visits.parquet", max_rows_per_unit="auto", rows_per_unit_epsilon=4, **draft)
+        catalog.register("visits", "visits.parquet", max_rows_per_unit="auto", rows_per_unit_epsilon="0.4", **draft)
+        catalog.revise("visits", actor="office", missing_unit="each")
+        waiting = protection_of_words(catalog.registration("visits", actor="office").protection)
+        assert "at most 64 rows of each person, to be found privately for epsilon = 0.4" in waiting.describe()
+        assert catalog.ledger.entries() == []
+        catalog.confirm("visits", **OFFICE)
+        catalog.grant("visits", analyst="alice", **OFFICE)
+        opened = protection_of_words(catalog.registration("visits", actor="office").protection)
+        assert "at most 4 rows of each person, about" in opened.describe()
+        assert opened == catalog.desk("visits").protection
+        assert catalog.ledger.reader("visits").spent == dp.PrivacyCost("0.4", unit="person")
+        assert "at most 4 rows of each person, about" in str(catalog.desk("visits").ask(COUNT, "alice"))
+    with make_catalog(root) as catalog:
+        assert catalog.desk("visits").protection == opened
+        assert catalog.ledger.reader("visits").spent == dp.PrivacyCost("1.4", unit="person")
+
+
+def test_a_draft_does_not_take_another_number_of_rows_than_the_ledger_has(root: Path) -> None:
+    with make_catalog(root) as catalog:
+        dp.protect(root / "survey.parquet", unit="person", max_rows_per_unit=1, budget=dp.Budget(1), ledger=catalog.ledger)
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", max_rows_per_unit=2, budget=dp.Budget(1))
+        with pytest.raises(dp.LedgerError, match="the ledger has max_rows_per_unit 1, this session asks for 2"):
+            catalog.confirm("survey", **OFFICE)

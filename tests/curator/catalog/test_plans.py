@@ -74,7 +74,7 @@ def test_sizes_that_nobody_named_are_those_that_the_tables_have(desk: ServiceDes
 
 def test_a_plan_of_groups_is_one_of_a_group_and_their_keys_must_be_public(desk: ServiceDesk) -> None:
     grouped = desk.plan({**planned(ASKED, n=5_000), "group_by": {"columns": ["region"]}}, "alice")
-    assert grouped.question == "median(income) by region"
+    assert grouped.question == "median(income) by region (at most 1 row of each person)"
     assert grouped.rows == desk.plan(planned(ASKED, n=5_000), "alice").rows
     chosen = {**planned(ASKED, n=5_000), "delta": "1e-7", "group_by": {"columns": ["person"]}}
     with pytest.raises(InvalidParameterError, match="chosen privately"):
@@ -133,7 +133,7 @@ def test_a_curve_goes_from_a_hundredth_to_what_is_left_and_agrees_with_plans(des
     assert normal.whole == pytest.approx(row.half_width / (row.relative_half_width or 0))
     back = desk.plan(planned(MEDIAN, n=5_000, half_width=row.half_width, shape="normal"), "alice").rows[0]
     assert (back.found, back.cost.epsilon) == (Found.SMALLEST, Fraction(1, 5))
-    assert "median(income) by universal: half-width of the IQR, by epsilon" in str(curve)
+    assert "median(income) (at most 1 row of each person) by universal: half-width of the IQR, by epsilon" in str(curve)
 
 
 def test_a_curve_is_drawn_with_its_lines_their_floor_and_what_is_left_without_privacy(desk: ServiceDesk, tmp_path: Path) -> None:
@@ -180,7 +180,8 @@ def test_what_is_not_stored_is_simulated_elsewhere_where_settings_allow_it(simul
         assert plan.question.startswith("median(income)")
     exact = desk.plan(planned(MEDIAN, **{**SIMULATED["plan"], "epsilon": "1/3"}), "alice")
     assert exact.epsilon == Fraction(1, 3)
-    assert exact.question == "median(income) (epsilon = 1/3 for a person is epsilon = 1/6 for a row)"
+    rows = "at most 2 rows of each person"
+    assert exact.question == f"median(income) ({rows}) (epsilon = 1/3 for a person is epsilon = 1/6 for a row)"
     paid, plans = simulating._pool, simulating._plan_pool
     assert isinstance(paid, PoolHere)
     assert isinstance(plans, PoolHere)
@@ -221,11 +222,11 @@ def test_a_quote_says_what_is_left_of_ones_own_cap_as_the_accountant_counts(cata
 def test_a_quote_of_a_concentrated_budget_counts_as_a_session_does(root: Path) -> None:
     budget = dp.Budget(1, delta="1e-6", accountant="zcdp")
     with make_catalog(root) as catalog:
-        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=budget)
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", max_rows_per_unit=1, budget=budget)
         catalog.confirm("survey", **OFFICE)
         catalog.grant("survey", analyst="alice", budget=budget, **OFFICE)
         own = catalog.desk("survey").price({**ASKED, "epsilon": "0.1"}, "alice").own
-        session = dp.protect({"person": [1]}, unit="person", budget=budget, ledger=":memory:", name="other")
+        session = dp.protect({"person": [1]}, unit="person", max_rows_per_unit=1, budget=budget, ledger=":memory:", name="other")
         assert own is not None
         assert own.more + 1 == session.remaining.more("median", epsilon="0.1") > 10
 

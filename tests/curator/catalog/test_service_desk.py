@@ -89,7 +89,7 @@ def test_an_analyst_sees_her_own_questions_and_her_own_cap(catalog: Catalog) -> 
     asked = [desk.ask({**COUNT, "epsilon": epsilon}, "alice") for epsilon in (1, 2)]
     desk.ask(MEDIAN, "bob")
     history = desk.history("alice")
-    assert [line.question for line in history] == ["count", "count"]
+    assert [line.question for line in history] == ["count (at most 1 row of each person)"] * 2
     assert [line.document["value"] for line in history if line.document] == [each.value for each in asked]
     assert [line.sequence for line in desk.history("alice", after=history[0].sequence)] == [history[1].sequence]
     assert (desk.remaining("alice"), desk.remaining("bob")) == ("epsilon = 2", None)

@@ -58,7 +58,13 @@ def catalog_in(folder: Path) -> Catalog:
     for name, table in [("survey", survey), ("longer", longer)]:
         table.write_parquet(folder / "tables" / f"{name}.parquet")
         catalog.register(
-            name, f"{name}.parquet", owner="office", unit="person", budget=dp.Budget(10**9), policy={"archive": "own"}
+            name,
+            f"{name}.parquet",
+            owner="office",
+            unit="person",
+            max_rows_per_unit=1,
+            budget=dp.Budget(10**9),
+            policy={"archive": "own"},
         )
         catalog.confirm(name, **OFFICE)
         for number in range(ANALYSTS):

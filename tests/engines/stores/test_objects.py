@@ -35,7 +35,17 @@ def octets_of(shift: float = 0.0, count: int = 2_000, **words: Any) -> bytes:
 
 
 def protect(table: Any, ledger: Any = ":memory:", **words: Any) -> Any:
-    return dp.protect(table, **{"unit": "who", "budget": dp.Budget(epsilon=9), "ledger": ledger, "allow_seeded": True, **words})
+    return dp.protect(
+        table,
+        **{
+            "unit": "who",
+            "max_rows_per_unit": 1,
+            "budget": dp.Budget(epsilon=9),
+            "ledger": ledger,
+            "allow_seeded": True,
+            **words,
+        },
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The catalog of a curator: tables are registered as drafts, confirmed, opened to analysts, and asked at their desks.
 
     curator = dp.open_catalog("catalog.toml")
-    curator.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(3))
+    curator.register("survey", "survey.parquet", owner="office", unit="person", max_rows_per_unit=1, budget=dp.Budget(3))
     curator.confirm("survey", actor="office", why="approved by the board")
     curator.grant("survey", analyst="alice", budget=dp.Budget(1), actor="office", why="thesis")
     curator.desk("survey").ask({"version": 1, "statistic": "median", "columns": ["income"], "epsilon": 0.2}, actor="alice")
@@ -16,10 +16,17 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.catalog.drafts import Draft, check_planned, granted_words
+from dpstats.curator.catalog.drafts import (
+    Draft,
+    check_planned,
+    granted_words,
+    protection_of_words,
+    protection_words,
+    words_of_protection,
+)
 from dpstats.curator.catalog.planner import Planner
 from dpstats.curator.catalog.policed_desk import no_access, unreadable
 from dpstats.curator.catalog.policy import Policy
@@ -35,6 +42,8 @@ from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
+from dpstats.curator.rows_per_unit import check_can_be_found, checked_rows_per_unit
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, DpstatsError, InvalidParameterError
 
 
@@ -72,7 +81,9 @@ class Catalog:
         owner: str,
         unit: str,
         budget: Budget,
-        max_rows_per_unit: int = 1,
+        max_rows_per_unit: int | Literal["auto"] | None = None,
+        rows_per_unit_epsilon: Number | None = None,
+        most_rows_per_unit: int | None = None,
         missing_unit: str = "drop",
         neighbors: str = "add_remove",
         types: Mapping[str, str] | None = None,
@@ -85,6 +96,7 @@ class Catalog:
     ) -> dict[str, str]:
         """Keep a draft of a data set, and return the names and types of its columns, which its owner should look at.
 
+        `max_rows_per_unit` must be said unless `unit` is "row"; "auto" has it found, and paid for, when the draft is confirmed.
         Nothing of it is public before it is confirmed. A draft may be registered again by its owner, with changes. `grants` are
         made when it is confirmed, `second` is who is to confirm it, and `undecided` names what must be decided before.
         """
@@ -92,17 +104,15 @@ class Catalog:
         checked_name(owner, "owner")
         if not isinstance(budget, Budget):
             raise InvalidParameterError("budget must be a dp.Budget, such as dp.Budget(epsilon=3).")
-        protection = checked_protection(unit, max_rows_per_unit, missing_unit, neighbors)
+        rows = checked_rows_per_unit(unit, max_rows_per_unit, rows_per_unit_epsilon, most_rows_per_unit)
+        protection = checked_protection(unit, None if rows is None else rows.most, missing_unit, neighbors)
+        if rows is not None:
+            check_can_be_found(rows, budget, protection.unit, protection.neighbors)
         draft = Registration(
             name,
             owner,
             self._places.checked(table),
-            {
-                "unit": protection.unit,
-                "max_rows_per_unit": protection.rows_per_unit,
-                "missing_unit": protection.missing_unit.value,
-                "neighbors": protection.neighbors.value,
-            },
+            protection_words(protection, rows),
             budget.to_dict(),
             dict(types or {}),
             {column: list(values) for column, values in (keys or {}).items()},
@@ -126,7 +136,7 @@ class Catalog:
         known = self._owned(name, actor)
         kept = {
             "table": known.address,
-            **known.protection,
+            **words_of_protection(known.protection, keeps_rows="max_rows_per_unit" not in changes),
             "budget": Budget(**known.budget),
             **{word: getattr(known, word) for word in _KEPT},
             "policy": vars(Policy.from_dict(known.policy)),
@@ -209,12 +219,12 @@ class Catalog:
                 )
             if seen is not None and seen != Draft(draft, self._columns(draft)).digest:
                 raise InvalidParameterError(f"{name} has changed since you looked at it: look again.")
-            self._opened_table(draft, self._ledger.acting_for(actor))
+            desk, _ = self._opened_table(draft, self._ledger.acting_for(actor))
             self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
             accountant = Budget(**draft.budget).accountant
             for each in sorted(draft.grants, key=lambda grant: grant.analyst is not None):  # groups before those in them
                 self._ledger.grant(name, **granted_words(each, accountant), actor=actor, why=why)
-            self._registrations.open(name)
+            self._registrations.open(name, protection_words(desk.protection))
 
     def amend(self, name: str, *, actor: str, why: str, budget: Budget | None = None, **policy: Any) -> None:
         """Change the budget, or parts of the policy, of a data set: amend("survey", largest_epsilon=0.5, actor=..., why=...)."""
@@ -348,9 +358,7 @@ class Catalog:
 
     def _columns(self, registration: Registration) -> dict[str, str]:
         """The names and types of a table's columns; nothing else of it is read."""
-        said = registration.protection
-        protection = checked_protection(said["unit"], said["max_rows_per_unit"], said["missing_unit"], said["neighbors"])
-        _, schema = open_table(registration.address, dict(registration.types), protection)
+        _, schema = open_table(registration.address, dict(registration.types), protection_of_words(registration.protection))
         return {name: kind.value for name, kind in schema.items()}
 
     def _opened_table(self, registration: Registration, ledger: Ledger) -> tuple[Desk, TableRecipe]:
@@ -366,7 +374,7 @@ class Catalog:
             types=dict(registration.types),
             keys=registration.keys,
             population=registration.population,
-            **registration.protection,
+            **words_of_protection(registration.protection, keeps_rows=not (registration.is_open and is_known)),
         )
         desk = session._table
         assert desk.account is not None

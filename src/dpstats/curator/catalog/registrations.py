@@ -48,7 +48,8 @@ class Registration:
     address: str
     """Where the rows are; nobody but the catalog reads it."""
     protection: Mapping[str, Any]
-    """What `dp.protect` takes of whom it protects: unit, max_rows_per_unit, missing_unit, neighbors."""
+    """Whom it protects: unit, max_rows_per_unit, missing_unit, neighbors; of a draft whose number of rows is to be found its cap
+    and rows_per_unit_epsilon, and once it was found, in words, how (`drafts.protection_words`)."""
     budget: Mapping[str, str]
     types: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -104,10 +105,12 @@ class Registrations:
                 (registration.name, registration.state, registration.owner, written(registration)),
             )
 
-    def open(self, name: str) -> Registration:
-        """Mark a draft as open; for good."""
+    def open(self, name: str, protection: Mapping[str, Any]) -> Registration:
+        """Mark a draft as open, for good; `protection` is whom it protects, with the number of rows that may have been found."""
         with self._writing() as connection:
-            connection.execute("UPDATE registrations SET state = ? WHERE name = ?", (OPENED, name))
+            row = connection.execute("SELECT document FROM registrations WHERE name = ?", (name,)).fetchone()
+            document = json.dumps({**json.loads(row[0]), "protection": dict(protection)}, sort_keys=True)
+            connection.execute("UPDATE registrations SET state = ?, document = ? WHERE name = ?", (OPENED, document, name))
         found = self.find(name)
         assert found is not None
         return found

@@ -74,6 +74,8 @@ class TableRecipe:
                 protects.missing_unit.value,
                 protects.neighbors.value,
                 protects.may_fail,
+                protects.found,
+                protects.share,
             ],
             "types": dict(self.types),
             "keys": {name: list(values) for name, values in self.keys.items()},
@@ -87,9 +89,9 @@ class TableRecipe:
     def from_json(cls, text: str) -> TableRecipe:
         """The recipe that `to_json` wrote."""
         plain = json.loads(text)
-        unit, rows, missing, neighbors, may_fail = plain["protection"]
+        unit, rows, missing, neighbors, *more = plain["protection"]
         address = plain["address"] if isinstance(plain["address"], str) else tuple(plain["address"])
-        protection = Protection(unit, rows, MissingUnit(missing), Neighbors(neighbors), may_fail)
+        protection = Protection(unit, rows, MissingUnit(missing), Neighbors(neighbors), *more)
         key = bytes.fromhex(plain["bounding_key"])
         named = (plain["edition"], plain["opening"])
         return cls(plain["name"], address, protection, plain["types"], plain["keys"], key, *named)

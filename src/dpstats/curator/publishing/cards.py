@@ -15,6 +15,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, claim_text
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import counted
 
 RANDOMNESS = "from the operating system's cryptographic source; drawn in whole numbers and exact fractions, never in floats"
 TRUST = (
@@ -117,8 +118,8 @@ def _sum(whole: PrivacyCost, facts: PublicFacts) -> str:
 def _unit(cost: PrivacyCost, facts: PublicFacts) -> str:
     if facts.max_rows_per_unit is None:
         return "a row: the holder of the table says that every row is somebody else"
-    rows = "1 is" if facts.max_rows_per_unit == 1 else f"{facts.max_rows_per_unit:,} are"
-    return f"a {cost.unit}, whatever rows that {cost.unit} has, of which at most {rows} used"
+    rows = f"{counted(facts.max_rows_per_unit, 'row')} of each {cost.unit} {'is' if facts.max_rows_per_unit == 1 else 'are'}"
+    return f"a {cost.unit}, whatever rows that {cost.unit} has; at most {rows} used"
 
 
 def _replies(answer: Result) -> Sequence[Release | NoReply]:

@@ -4,6 +4,7 @@
     [table]
     file = "people.csv"
     unit = "person"
+    max_rows_per_unit = 1
     types = {income = "number"}
     [budget]
     epsilon = 2
@@ -33,15 +34,20 @@ from dpstats.curator.documents.document import VERSION, QuestionDocument
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named, refuse_unknown
 from dpstats.curator.ledger.entries import canonical_json
-from dpstats.curator.protect import protect
+from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.curator.protect import name_of_file, protect
+from dpstats.curator.protection import ROW
+from dpstats.curator.rows_per_unit import checked_rows_per_unit, rows_used_on
 from dpstats.curator.session import Session
 from dpstats.foundations.addresses import is_no_path
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.privacy import PrivacyCost
 
 FORM = 1
 """Of plans, as they are written into a manifest."""
 PLAN_WORDS = ("title", "description", "row_files", "table", "budget", "question")
-TABLE_WORDS = ("file", "unit", "name", "types", "keys", "max_rows_per_unit", "missing_unit", "neighbors", "edition")
+ROWS_WORDS = ("max_rows_per_unit", "rows_per_unit_epsilon", "most_rows_per_unit")
+TABLE_WORDS = ("file", "unit", "name", "types", "keys", *ROWS_WORDS, "missing_unit", "neighbors", "edition")
 BUDGET_WORDS = ("epsilon", "delta", "accountant", "ledger")
 ROW_FILES = ("parquet", "csv")
 MEMORY = ":memory:"
@@ -70,12 +76,37 @@ class PublicationPlan:
     budget: Mapping[str, Any] = field(default_factory=dict)
     ledger: str = ""
 
-    def open(self, *, ledger: str | None = None) -> Session:
-        """A session on the plan's table. Nothing is read but names and types; `ledger` stands in for the plan's own."""
-        words = {name: value for name, value in self.table.items() if name != "file"}
+    def open(self) -> Session:
+        """A session on the plan's table. Nothing is read but names and types, and ids where a number of rows is found."""
+        return self._opened(self.ledger, self.table)
+
+    def open_priced(self) -> tuple[Session, PrivacyCost | None]:
+        """A session at a ledger that is forgotten, to price questions, and what is still to be paid to find a number of rows per
+        unit. Nothing is read but names and types; where the number has yet to be found, its cap stands in for it.
+        """
+        table, unit = dict(self.table), self.table["unit"]
+        asked = checked_rows_per_unit(unit, *(table.get(word) for word in ROWS_WORDS))
+        known = None if asked is not None and asked.epsilon is None else self._rows_in_ledger()
+        rows = known if known is not None else None if asked is None else asked.most
+        words = {name: value for name, value in table.items() if name not in ROWS_WORDS}
+        session = self._opened(open_ledger(MEMORY), words if unit == ROW else {**words, "max_rows_per_unit": rows})
+        if known is not None or asked is None or asked.epsilon is None:
+            return session, None
+        return session, PrivacyCost(asked.epsilon, 0, session._table.protection.neighbors, unit)
+
+    def _opened(self, ledger: str | Ledger, table: Mapping[str, Any]) -> Session:
+        words = {name: value for name, value in table.items() if name != "file"}
         with named("budget"):
             budget = Budget(**self.budget)
-        return protect(self.table["file"], budget=budget, ledger=ledger or self.ledger, **words)
+        return protect(table["file"], budget=budget, ledger=ledger, **words)
+
+    def _rows_in_ledger(self) -> int | None:
+        """How many rows of each unit are used on the account that the plan's ledger has for the table; None without one."""
+        if self.ledger == MEMORY or (not is_no_path(self.ledger) and not Path(self.ledger).exists()):
+            return None
+        called = self.table.get("name") or name_of_file(self.table["file"])
+        with open_ledger(self.ledger, read_only=True) as book:
+            return rows_used_on(book.reader(called)) if called in book.account_names else None
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical plan. Where its table and its ledger are is left out: that is nobody else's business."""

@@ -21,7 +21,7 @@ from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.publishing.batch import AnsweredBatch, Payment, PricedBatch, answer_batch, price_batch
 from dpstats.curator.publishing.cards import PublicFacts, card_lines
 from dpstats.curator.publishing.contents import Files, answer_files, answers_json, chosen_row_files, json_bytes, summary_csv
-from dpstats.curator.publishing.plan import MEMORY, PublicationPlan, plan_digest, read_plan
+from dpstats.curator.publishing.plan import PublicationPlan, plan_digest, read_plan
 from dpstats.curator.publishing.report import ReportedAnswer, report_html
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
@@ -83,10 +83,14 @@ def publish(
     return Publication(answered.answers, answered.cost, target, manifest, answered.repeated)
 
 
-def price(plan: GivenPlan) -> tuple[PublicationPlan, PricedBatch]:
-    """A plan with its questions priced, at a ledger that is forgotten: nothing is read but names and types, or written."""
+def price(plan: GivenPlan) -> tuple[PublicationPlan, PricedBatch, PrivacyCost | None]:
+    """A plan with its questions priced, at a ledger that is forgotten: nothing is read but names and types, or written.
+
+    The cost is that of finding how many rows of each unit are used, where that is still to be paid.
+    """
     read = read_plan(plan, needs_table=True)
-    return read, price_batch(read.open(ledger=MEMORY), [each.document for each in read.questions])
+    session, finding = read.open_priced()
+    return read, price_batch(session, [each.document for each in read.questions]), finding
 
 
 def _contents(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch, row_files: str) -> Files:

@@ -9,11 +9,10 @@ from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.accounting.groups import steps_between
-from dpstats.curator.catalog.drafts import Draft
+from dpstats.curator.catalog.drafts import Draft, protection_of_words
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.ledger.openings import ANALYST, GROUP
-from dpstats.curator.protect import checked_protection
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import decimal_text
@@ -125,8 +124,7 @@ def unit_steps(registration: Registration) -> int:
 def in_words(draft: Draft) -> list[Plain]:
     """Everything that becomes public when a draft is confirmed."""
     registration = draft.registration
-    said, budget = registration.protection, Budget(**registration.budget)
-    protection = checked_protection(said["unit"], said["max_rows_per_unit"], said["missing_unit"], said["neighbors"])
+    protection, budget = protection_of_words(registration.protection), Budget(**registration.budget)
     columns = ", ".join(f"{name} ({kind})" for name, kind in draft.columns.items())
     keys = "; ".join(f"{name}: {', '.join(map(str, values))}" for name, values in registration.keys.items())
     lines = [

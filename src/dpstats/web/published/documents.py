@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from dpstats.accounting.accountants import Total
 from dpstats.curator.archive import Result
+from dpstats.curator.catalog.drafts import protection_of_words
 from dpstats.curator.catalog.registrations import Registration
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.standing import Standing, total_after
-from dpstats.curator.protect import checked_protection
 from dpstats.curator.protection import Protection
 from dpstats.curator.publishing.cards import RANDOMNESS, PublicFacts, card_lines, guarantee
 from dpstats.foundations.grouped import GroupedRelease
@@ -37,8 +37,7 @@ _TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 
 def protection_of(registration: Registration) -> Protection:
     """Whom a data set protects."""
-    said = registration.protection
-    return checked_protection(said["unit"], said["max_rows_per_unit"], said["missing_unit"], said["neighbors"])
+    return protection_of_words(registration.protection)
 
 
 def cards(ledger: Ledger, registration: Registration, published: PublishedAnswer) -> list[list[tuple[str, str]]]:

@@ -61,6 +61,8 @@ def ask(visit: Visit) -> Plain:
             "missing_unit": protection.missing_unit.value,
             "neighbors": protection.neighbors.value,
             "may_fail": protection.may_fail,
+            "found": protection.found,
+            "share": protection.share,
         },
         "policy": policy.to_dict(),
         "remaining": desk.remaining(visit.name),

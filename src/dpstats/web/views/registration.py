@@ -20,7 +20,7 @@ from dpstats.curator.catalog.drafts import Draft
 from dpstats.curator.catalog.policy import REGRESSION, Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.protection import ROW
-from dpstats.foundations.errors import DataFileError, InvalidParameterError
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.registry import statistic_names
 from dpstats.web.complaints import NOT_FOR_YOU, ComplaintError
 from dpstats.web.owning.amounts import budget_of, epsilon_of, exact_of
@@ -80,7 +80,7 @@ class DraftUnit(Body):
     """Whom the data set protects."""
 
     unit: str = ROW
-    max_rows_per_unit: int = 1
+    max_rows_per_unit: int | None = Field(None, description="needed unless each row is a unit of its own")
     missing_unit: str = "drop"
     neighbors: str = "add_remove"
     rows: int | None = None
@@ -216,6 +216,11 @@ def decide_unit(visit: Visit) -> Done:
     unit = {name: getattr(given, name) for name in ("unit", "max_rows_per_unit", "missing_unit", "neighbors")}
     if given.unit == ROW:
         unit["max_rows_per_unit"] = 1
+    elif given.max_rows_per_unit is None:
+        raise MissingParameterError(
+            f"say how many rows of each {given.unit} are used at most: 1 if every {given.unit} has one row; otherwise a number "
+            f"that nearly every {given.unit} stays within. Rows beyond it are left out."
+        )
     return _decided(visit, registration, 3, stay=given.stay, **unit, **rows)
 
 
