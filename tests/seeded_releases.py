@@ -90,6 +90,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "pca": [((np.column_stack([A, B, Y]),), {}), ((np.column_stack([A, B, Y]),), {"components": 3, "scale": False})],
     "naive_bayes": CLASSES,
     "poisson_regression": [((X, COUNTS), {})],
+    "proportion": [((MARKS,), {})],
     "quantile": [((POSITIVE,), {"q": 0.9})],
     "quantile_regression": [((X, Y), {})],
     "select_features": [((np.column_stack([A, B, C]), Y), {})],
@@ -118,7 +119,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
             elif statistic.name != "sample_and_aggregate":  # the named functions of sessions; the face takes any function
                 asked = ASKED.get(statistic.name, [((POSITIVE,), {})])
                 for place, (columns, parameters) in enumerate(asked):
-                    own = LABELS if name == "histogram/thresholded" else None
+                    own = {"histogram/thresholded": LABELS, "mean/counts": MARKS}.get(name)
                     given = (own,) if own is not None else columns
                     yield f"{name}/{place}", _call(getattr(dp, statistic.name), *given, **parameters, **settings)
     pairs = np.column_stack([A, Y])

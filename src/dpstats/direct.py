@@ -80,7 +80,8 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     numeric = scope.reads_numbers(question, store.names)
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
-    return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
+    boolean = store.columns[store.names[0]] is ColumnType.BOOLEAN
+    return Desk(store, store.columns).answer(scope, question.settled(numeric[0], boolean=boolean), source, store.names)
 
 
 def _settled_by_name(question: Question, kinds: Sequence[ColumnType]) -> Question:

@@ -74,6 +74,7 @@ __all__ = [
     "nearest_neighbors",
     "pca",
     "poisson_regression",
+    "proportion",
     "quantile",
     "quantile_regression",
     "select_family",
@@ -992,7 +993,7 @@ def mean(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "clipped"] = "auto",
+    method: Literal["auto", "clipped", "counts"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -1013,6 +1014,7 @@ def mean(
 
     Methods and what they claim
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+      counts   pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones; 'auto' takes it for columns of true and false
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1379,6 +1381,38 @@ def poisson_regression(
       gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def proportion(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "counts"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The share of rows that are true, or that meet a condition.
+
+    Parameters
+      data       true and false, or 1 and 0: a list, a numpy array, a pandas or polars Series, an arrow array; rows with anything else are left out, as missing ones are
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      counts  pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones
+
+    Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

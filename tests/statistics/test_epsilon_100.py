@@ -238,6 +238,7 @@ def of_one_column() -> Iterator[Case]:
     eighths = [place / 8 for place in range(1, 8)]
     yield Case("cdf", "", lambda: agrees_by_rank(dp.cdf(progress(), 7, **spend()).value.values, progress(), eighths))
     yield Case("sum", "", lambda: agrees(dp.sum(proline(), **spend()), proline().sum(), ROWS))
+    yield Case("proportion", "", lambda: agrees(dp.proportion(progress() > 200, **spend()), (progress() > 200).mean()))
     yield Case("count", "", lambda: agrees(dp.count(proline(), **spend()), len(proline()), ROWS))
     yield Case("mode", "", same_mode)
     yield Case("histogram", "", same_counts)

@@ -36,6 +36,7 @@ reveal_type(dp.median(x, epsilon=1))  # Release[float] | NoReply
 reveal_type(median(data=x, epsilon=1, delta=1e-6, method="ptr", neighbors="change_one", interval=None, unit="person", rng=seeded))
 # Release[float] | NoReply
 reveal_type(dp.count(x, epsilon=1, neighbors=dp.Neighbors.CHANGE_ONE))  # Release[int] | NoReply
+reveal_type(dp.proportion([True, None, False], epsilon=1))  # Release[float] | NoReply
 reveal_type(dp.quantile(x, 0.9, epsilon=1))  # Release[float] | NoReply
 reveal_type(dp.quantile(x, [0.1, 0.9], epsilon=1))  # Release[tuple[float, ...]] | NoReply
 reveal_type(dp.histogram(x, bins=["a", "b"], epsilon=1))  # Release[Histogram] | NoReply
@@ -66,6 +67,7 @@ reveal_type(dp.publish({"title": "Incomes"}, out="report", session=survey).answe
 # tuple[Release[Any] | NoReply | GroupedRelease[Any], ...]
 reveal_type(survey.median("income", epsilon=0.2))  # Release[float] | NoReply
 reveal_type(survey.where("age >= 30").count(epsilon=0.2))  # Release[int] | NoReply
+reveal_type(survey.proportion("hours > 0", epsilon=0.2))  # Release[float] | NoReply
 reveal_type(survey.quantile(column="income", q=(0.1, 0.9), epsilon="0.2"))  # Release[tuple[float, ...]] | NoReply
 reveal_type(survey.linear_regression(["age", "hours"], "income", epsilon=0.2))  # Release[RegressionFit] | NoReply
 reveal_type(survey.additive_classifier(["age", "hours"], "works", epsilon=0.2))  # Release[AdditiveModel] | NoReply

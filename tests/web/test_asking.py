@@ -35,6 +35,7 @@ DOCUMENTS = [
         "epsilon": "1",
     },
     {"version": 1, "statistic": "synthesize", "columns": ["a", "k"], "epsilon": "1"},
+    {"version": 1, "statistic": "proportion", "columns": ["a > 0 and k == 'x'"], "epsilon": "1"},
     {
         "version": 1,
         "statistic": "count",

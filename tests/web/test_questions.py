@@ -41,6 +41,15 @@ def test_an_answer_has_all_that_a_client_needs_and_a_repeated_one_is_free(servic
     assert service.office.papers.asked("survey", "ana")[first["sequence"]] == COUNT
 
 
+def test_a_condition_is_typed_in_place_of_a_column_and_asked_under_its_plain_name(service: Service) -> None:
+    with service.visit("ana") as client:
+        words = {"statistic": "proportion", "condition": "hours>0", "epsilon": "0.01"}
+        page = client.get("/d/survey/ask", params=words).text
+        said = ask(client, {"version": 1, "statistic": "proportion", "columns": ["hours>0"], "epsilon": "0.01"})
+    assert "proportion(hours &gt; 0)" in page
+    assert said["answer"]["question"] == "proportion(hours > 0)"
+
+
 def test_a_form_that_is_sent_twice_pays_once_and_leads_to_its_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.curator.catalog.conftest import PoolHere
 

@@ -37,6 +37,7 @@ Answers questions about a CSV or Parquet file with differential privacy. No boun
 
   dpstats ask people.csv "median(income)" --epsilon 1
   dpstats ask people.csv "median(income)" "quantile(income, 0.9)" --epsilon 1 --unit person
+  dpstats ask people.csv "proportion(hours > 0)" --epsilon 1
   dpstats ask people.csv "mean(income)" "histogram(region)" --epsilon 1 --plot answers.svg
   dpstats ask people.csv "linear_regression([age, schooling], income)" --epsilon 1
   dpstats ask people.csv "regression('log(income) ~ age + C(region)')" --epsilon 1
@@ -45,8 +46,8 @@ Answers questions about a CSV or Parquet file with differential privacy. No boun
 
 A question names a column first, or two where it is about two, and then its parameters; a regression names its features, in a
 list where there are several, and then the outcome, or has a formula. Maximum likelihood names a law first, and then one column
-or several; other parameters go by name. interval=0.9 sets the confidence level of intervals, which is 0.95 otherwise;
-interval=None leaves them out.
+or several; other parameters go by name. A proportion names a column of true and false, or a condition. interval=0.9 sets the
+confidence level of intervals, which is 0.95 otherwise; interval=None leaves them out.
 A question with too few rows for its epsilon gets no reply, at full cost, which says about what it takes; --rough takes a rough
 answer there.
 --epsilon is the total for this call. A question that names its own epsilon takes that much; the others share the rest
@@ -162,7 +163,8 @@ def answer_questions(
     asked: list[Callable[[], Release | NoReply]] = []
     for question in questions:
         if isinstance(question, Question):
-            own = _scope_of(question, scope)
+            own, names = _scope_of(question, scope).with_conditions(question.statistic, question.columns)
+            question = question.on(names)
             asked.append(partial(desk.answer, own, own.settled(question), chosen))
         else:
             from dpstats.curator.formulas import ask_formula

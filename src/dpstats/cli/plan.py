@@ -19,7 +19,7 @@ from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.plan import checked_wish, plan_questions
-from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES
+from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES, SHARE_SHAPES
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.registry import Question
@@ -49,7 +49,8 @@ says the smallest epsilon, up to 10, with which the interval reaches no farther 
 def describe() -> str:
     """The help text, with the shapes as the list has them."""
     shapes = headed_lines({name: shape.summary for name, shape in SHAPES.items()})
-    return "\n".join([_DESCRIPTION, f"Shapes (where none is named: {', '.join(DEFAULT_SHAPES)}):", *shapes])
+    usual = f"{', '.join(DEFAULT_SHAPES)}; for shares {', '.join(SHARE_SHAPES)}"
+    return "\n".join([_DESCRIPTION, f"Shapes (where none is named: {usual}):", *shapes])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """A question as people type it: `quantile(income, [0.1, 0.9], epsilon=0.3)`.
 
 The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers, ratios such as 1/3,
-lists of them, or by name also dicts of them. A formula is a text: `regression('income ~ age + C(region)')`.
+lists of them, or by name also dicts of them. A formula is a text: `regression('income ~ age + C(region)')`. A condition stands as
+it is: `proportion(hours > 0)`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import takewhile
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.registry import Statistic
+from dpstats.foundations.registry import Statistic, find_statistic, statistic_names
 
 _LONGEST = 2_000
 _EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=0.5)'
@@ -59,7 +60,8 @@ def parse_question(text: str, *, needs_column: bool = True) -> ParsedQuestion:
     if not call.args and needs_column:
         missing = "holds no formula" if call.func.id == REGRESSION else "names no column"
         raise MissingParameterError(f"the question {_quoted(text)} {missing}: {_example(text)}.")
-    positional = tuple(_literal(argument, text) for argument in call.args)
+    read = [_condition if place == 0 and _takes_conditions(call.func.id) else _literal for place in range(len(call.args))]
+    positional = tuple(each(argument, text) for each, argument in zip(read, call.args, strict=True))
     column = _names(positional[0]) if positional else None
     if column is not None:
         return ParsedQuestion(text, call.func.id, column, positional[1:], keywords)
@@ -184,6 +186,18 @@ def _literal(node: ast.expr, text: str) -> object:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_literal(item, text) for item in node.elts]
     raise _unclear(text)
+
+
+def _takes_conditions(name: str) -> bool:
+    """Whether a statistic of that name takes a condition in place of a column."""
+    return name in statistic_names() and find_statistic(name).takes_conditions
+
+
+def _condition(node: ast.expr, text: str) -> object:
+    """A bare word or text as text, and anything else as it was typed."""
+    if isinstance(node, (ast.Name, ast.Constant)):
+        return _literal(node, text)
+    return ast.get_source_segment(text.strip(), node)
 
 
 def _dictionary(node: ast.Dict, text: str) -> dict[object, object]:

@@ -132,6 +132,8 @@ def columns_among(
         return _features_and_outcome(statistic, columns), positional
     if len(columns) < len(words) or None in columns:
         needs, names = ("a column", "'income'") if len(words) == 1 else ("two columns", "'income', 'age'")
+        if statistic.takes_conditions:
+            needs, names = "a column or a condition", "'hours > 0'"
         raise MissingParameterError(f"{statistic.name} needs {needs}: for example {statistic.name}({names}, epsilon=0.2).")
     if any(type(column) is not str for column in columns):
         takes = "the name of a column, such as 'income'" if len(words) == 1 else "the names of two columns"

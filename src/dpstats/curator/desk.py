@@ -198,22 +198,22 @@ class Desk:
         numeric = scope.reads_numbers(question, columns) if read else ()
         for place, name in enumerate(read):
             called = question.columns[place] if place < len(question.columns) else ""
-            self._check_first(scope, name, called, numeric=numeric[place])
+            self._check_first(name, called, numeric=numeric[place])
         self.check_expressions(scope, scope.nodes_behind(columns))
 
     def check_expressions(self, scope: Scope, nodes: Iterable[Node]) -> None:
         """As `check_elements`, for the columns that expressions read."""
         if self._first_classes:
             for column in (column for node in nodes for column in columns_of(node)):
-                self._check_first(scope, column.name, column.name, numeric=column.type.is_numeric)
+                self._check_first(column.name, column.name, numeric=column.type.is_numeric)
 
     @property
     def _first_classes(self) -> Mapping[str, type]:
         return getattr(self.store, "first_classes", {})
 
-    def _check_first(self, scope: Scope, name: str, called: str, *, numeric: bool) -> None:
+    def _check_first(self, name: str, called: str, *, numeric: bool) -> None:
         cls = self._first_classes.get(name)
-        if cls is None or scope.view.schema.get(name) is not ColumnType.UNDECLARED:
+        if cls is None or self.schema.get(name) is not ColumnType.UNDECLARED:
             return
         if (kind := unreadable_element(cls, numeric=numeric)) is not None:
             raise not_first(kind, shown(called) if called else "", numeric=numeric)

@@ -80,10 +80,9 @@ class Groups(Asker, GroupMethods):
             raise MissingParameterError(f"in groups {statistic.name} needs its columns: for example ['age', 'income'].")
         spends_delta = self._keys is not None or may_spend_delta(statistic.name, positional, asked)
         delta = self._checked_delta(asked["delta"])
-        question = self._table.priced(
-            self._scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0}
-        )
-        return self._serve(question, self._scope, self._table.text_of(self._scope, question, self._by), delta, source)
+        scope, columns = self._scope.with_conditions(statistic, columns)
+        question = self._table.priced(scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0})
+        return self._serve(question, scope, self._table.text_of(scope, question, self._by), delta, source)
 
     @method_taking(FormulaWords)
     def regression(self, asked: FormulaWords) -> GroupedRelease[RegressionFit] | NoReply:

@@ -20,7 +20,7 @@ from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import plan_priced, row_price
 from dpstats.curator.planning.planned_questions import PlannedQuestion, stored_rows
 from dpstats.curator.planning.searches import AsRow
-from dpstats.curator.planning.shapes import checked_shapes
+from dpstats.curator.planning.shapes import checked_shapes, usual_shapes
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import InvalidParameterError
@@ -74,7 +74,7 @@ class PlannedRequest:
         return stored_curve(self._planned(self.plan.sizes), self.request.text, epsilons)
 
     def _planned(self, sizes: Sequence[int]) -> PlannedQuestion:
-        shapes = checked_shapes(self.plan.words.get("shape"))
+        shapes = checked_shapes(self.plan.words.get("shape"), usual_shapes(self.request.question))
         return PlannedQuestion(self.request.question, sizes, shapes, self.as_row, seed=0, from_tables=True)
 
 

@@ -80,6 +80,8 @@ def _in_plain_words(question: Question) -> Question:
     if same is None:
         return question
     statistic = find_statistic(same.statistic)
+    if question.method.name not in statistic.methods:
+        return question
     return replace(question, statistic=statistic, method=statistic.methods[question.method.name], arguments=same.arguments)
 
 

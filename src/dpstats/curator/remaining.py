@@ -67,7 +67,7 @@ class Remaining:
             statistic, *parameters, epsilon=epsilon, delta=delta, unit=terms.unit, neighbors=terms.neighbors, **keywords
         )
         steps = steps_between(question.neighbors, rows_used_on(self._account))
-        return self._account.how_many(question.cost, unit_loss(question.method.loss, question.delta, steps))
+        return self._account.how_many(question.cost, unit_loss(question.largest_loss, question.delta, steps))
 
     def __str__(self) -> str:
         last, found = self._account.last_question, recalled(self._account)

@@ -47,6 +47,34 @@ class Scope:
             scope = Scope({**scope.columns, name: expression.type}, view)
         return scope
 
+    def with_conditions(self, statistic: Statistic, columns: Sequence[str]) -> tuple[Scope, tuple[str, ...]]:
+        """The scope in which the columns of a question can be read, and their names: for a statistic that takes conditions, each
+        condition among them is a derived column, and a column without a declared type holds true and false."""
+        if not statistic.takes_conditions:
+            return self, tuple(columns)
+        scope, names = self, []
+        for text in columns:
+            scope, name = scope._with_condition(text, f"{statistic.name} takes a column or a condition")
+            names.append(name)
+        return scope, tuple(names)
+
+    def _with_condition(self, text: str, place: str) -> tuple[Scope, str]:
+        """The same for one text. The name of a column is no condition, and neither is a plain word, which may be a name that is
+        wrong."""
+        if self.columns.get(text) is ColumnType.UNDECLARED:
+            truths = {text: ColumnType.BOOLEAN}
+            return Scope({**self.columns, **truths}, replace(self.view, schema={**self.view.schema, **truths})), text
+        if text in self.columns or text.isidentifier() or not text.strip():
+            return self, text
+        from dpstats.engines.expressions import condition
+
+        expression = condition(text, self.columns, place)
+        name = str(expression)
+        if name in self.columns or name in self.view.columns:
+            raise InvalidParameterError(f"there is a column {shown(name)} already: name the condition by with_columns.")
+        view = replace(self.view, derived={**self.view.derived, name: expression})
+        return Scope({**self.columns, name: expression.type}, view), name
+
     def only(self, names: Sequence[str]) -> Scope:
         """Only these columns can be named."""
         for name in names:
@@ -76,7 +104,10 @@ class Scope:
         if question.statistic.reads_codes:
             kinds = {name: self.view.type_of(name).value for name in question.columns}
             return question.statistic.settle_columns(question, kinds, keys or {})
-        return question.settled(*self.reads_numbers(question, question.columns)[:1]) if question.columns else question
+        if not question.columns:
+            return question
+        boolean = self.view.type_of(question.columns[0]) is ColumnType.BOOLEAN
+        return question.settled(self.reads_numbers(question, question.columns)[0], boolean=boolean)
 
     def reads_numbers(self, question: Question, columns: Sequence[str]) -> tuple[bool, ...]:
         """Whether a question reads each of some columns as numbers, by their declared types and its own words."""
@@ -88,8 +119,10 @@ class Scope:
         for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=False):
             kind = self.kind_of(column)
             if reads is Reads.NUMBERS and kind not in _NUMERIC:
+                way_on = _condition_on(column, kind) if statistic.takes_conditions else _way_on(column, kind)
+                needed = "true and false, or numbers" if statistic.takes_conditions else "numbers"
                 raise DataTypeError(
-                    f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{_way_on(column, kind)}"
+                    f"{statistic.name} needs {needed}, and column {shown(column)} is of type {kind.value}.{way_on}"
                 )
             if kind is ColumnType.OTHER and not statistic.only_counts:
                 raise DataTypeError(f"{statistic.name} cannot read column {shown(column)}: its type is nested or binary.")
@@ -151,3 +184,16 @@ def _way_on(column: str, kind: ColumnType) -> str:
         by_name, option = f"types={{{column!r}: 'number'}}", f"--types {shown(column)}=number"
         return f" If its texts are numbers, declare that: {by_name}, or {option} on the command line."
     return " Derive a number first, such as with_columns(year='year(born)')." if kind is ColumnType.MOMENT else ""
+
+
+def _condition_on(column: str, kind: ColumnType) -> str:
+    """What to do about a column that holds neither true and false nor numbers."""
+    from dpstats.engines.expressions.writing import column_name
+
+    if kind is ColumnType.MOMENT:
+        return f" Write a condition, such as {column_name(column)} >= '2024-01-31'."
+    if kind is not ColumnType.TEXT:
+        return ""
+    by_name, option = f"types={{{column!r}: 'boolean'}}", f"--types {shown(column)}=boolean"
+    declare = f"If its texts are true and false, declare that: {by_name}, or {option} on the command line"
+    return f" Write a condition, such as {column_name(column)} == 'yes'. {declare}."

@@ -170,9 +170,10 @@ class Session(Asker, SessionMethods):
         wanted = checked_wish(epsilon, half_width)
         price = epsilon if wanted is None else 1
         asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, "rough": rough, **keywords}
-        question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
-        as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
-        text = self._table.text_of(self._scope, question)
+        scope, columns = self._scope.with_conditions(find_statistic(statistic), columns)
+        question = self._table.priced(scope, find_statistic(statistic), columns, parameters, asked)
+        as_row = partial(self._table.protection.row_question, narrowed=scope.is_narrowed)
+        text = self._table.text_of(scope, question)
         return plan_priced(question, text, as_row=as_row, wanted=wanted, n=n, shape=shape, repeats=repeats, rng=rng)
 
     @method_taking(FormulaWords)
@@ -213,8 +214,9 @@ class Session(Asker, SessionMethods):
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         named = columns or (self._all_columns() if statistic.takes_tables else ())
-        question = self._table.priced(self._scope, statistic, named, positional, asked)
-        return self._table.answer(self._scope, question, source)
+        scope, named = self._scope.with_conditions(statistic, named)
+        question = self._table.priced(scope, statistic, named, positional, asked)
+        return self._table.answer(scope, question, source)
 
     def _narrowed(self, scope: Scope) -> Self:
         session = copy(self)

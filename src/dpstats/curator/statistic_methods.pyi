@@ -854,7 +854,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "clipped"] = "auto",
+        method: Literal["auto", "clipped", "counts"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -872,6 +872,7 @@ class SessionMethods:
 
         Methods and what they claim
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          counts   pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones; 'auto' takes it for columns of true and false
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1208,6 +1209,35 @@ class SessionMethods:
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def proportion(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The share of rows that are true, or that meet a condition.
+
+        Parameters
+          column    a column of true and false (or 1 and 0) by name, or a condition, such as 'hours > 0'
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts  pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2928,7 +2958,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "clipped"] = "auto",
+        method: Literal["auto", "clipped", "counts"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2946,6 +2976,7 @@ class GroupMethods:
 
         Methods and what they claim
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          counts   pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones; 'auto' takes it for columns of true and false
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -3282,6 +3313,35 @@ class GroupMethods:
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def proportion(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The share of rows that are true, or that meet a condition.
+
+        Parameters
+          column    a column of true and false (or 1 and 0) by name, or a condition, such as 'hours > 0'
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts  pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -17,7 +17,7 @@ from dpstats.foundations.arguments import column_words, split_parameters
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import AUTO, INTERVAL, REQUIRED, Reads, Statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, REQUIRED, Method, Reads, Statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
 from dpstats.foundations.text_tables import headed_lines
@@ -158,12 +158,17 @@ def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = (
         *headed_lines(rows),
         "",
         "Methods and what they claim",
-        *headed_lines({method.name: method.claim for method in statistic.methods.values()}),
+        *headed_lines({method.name: f"{method.claim}{_taken_for(statistic, method)}" for method in statistic.methods.values()}),
         "",
         f"Returns {returns}a Release{' (of groups, one for each)' if of_method else ''}, or a NoReply at the same cost.",
         DEBITED if of_method else NOT_COUNTED,
     ]
     return "\n".join(lines)
+
+
+def _taken_for(statistic: Statistic, method: Method) -> str:
+    """Of which columns "auto" takes a method that is not the first, by their type."""
+    return "; 'auto' takes it for columns of true and false" if method.name == statistic.boolean_method else ""
 
 
 def _columns(statistic: Statistic, caller: Caller) -> tuple[str, ...]:
@@ -182,6 +187,8 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
             f"a row that is missing in one column is left out of all; {MISSING_POLICY}",
             f"*{MORE}": "further columns of the same rows in the same order, such as the outcome of a regression",
         }
+    if statistic.takes_conditions:
+        return {names[0]: f"true and false, or 1 and 0: {_CONTAINERS}; rows with anything else are left out, as missing ones are"}
     if len(names) == 1:
         return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
     if statistic.reads_codes:
@@ -217,4 +224,6 @@ def _column_names_help(statistic: Statistic) -> dict[str, str]:
             "the outcome: a column by name",
         )
         return dict(zip(words, helps, strict=True))
+    if statistic.takes_conditions:
+        return dict.fromkeys(words, "a column of true and false (or 1 and 0) by name, or a condition, such as 'hours > 0'")
     return dict.fromkeys(words, f"a column by name{'; left out: all rows of the table' if statistic.only_counts else ''}")

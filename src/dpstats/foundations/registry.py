@@ -151,6 +151,8 @@ class Refusal:
 
 Outcome = Answer | Refusal
 
+BOOLEAN_COLUMN = "the column holds true and false"
+"""Why "auto" takes another method for a column whose declared type is boolean, for the card."""
 NEEDED_EPSILON = "{epsilon}"
 """Stands in a refusal's advice for words on the epsilon that an answer takes."""
 MOST_ADVISED_EPSILON = 10
@@ -224,6 +226,13 @@ class Statistic:
     same_as: Callable[[Mapping[str, Any]], SameQuestion | None] = lambda arguments: None
     """The question of another statistic that is the very same, by the checked arguments; None where there is none. The method of
     the same name, in the same version, releases the same for it."""
+    boolean_method: str = ""
+    """The method that "auto" takes for a column whose declared type is boolean; empty where that makes no difference. It takes no
+    delta."""
+    takes_conditions: bool = False
+    """Whether a condition may stand for its column: hours > 0."""
+    is_share: bool = False
+    """Whether its value is a share of the rows. Plans count its errors in shares, on tables of zeros and ones."""
     simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
     """For plans, where tables of public shapes are of no use: a random table of that many rows, such as rows of the law that a
     question fits. None: tables of shapes will do."""
@@ -288,6 +297,8 @@ class Question:
     """The confidence level of intervals; None where none is wanted, and none is paid for."""
     rough: bool = False
     """Whether a rough answer is wanted where rows times epsilon are too few for a good one, and a refusal would be due."""
+    by_auto: bool = False
+    """Whether the asker left the choice of the method to us."""
 
     @property
     def column(self) -> str:
@@ -298,6 +309,17 @@ class Question:
         names = ", ".join(name or f"x{place}" for place, name in enumerate(features, 1))
         listed = names if len(features) == 1 else f"[{names}]"
         return listed if last is None else f"{listed}, {last or 'y'}"
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its value is a share of the rows: always, or for a column of true and false."""
+        return self.statistic.is_share or self.method.name == self.statistic.boolean_method
+
+    @property
+    def largest_loss(self) -> Fraction:
+        """rho / epsilon**2 of the method that it takes, whatever the type of its column turns out to be."""
+        by_type = self.statistic.methods.get(self.statistic.boolean_method) if self.by_auto else None
+        return max(self.method.loss, self.method.loss if by_type is None else by_type.loss)
 
     @property
     def epsilon(self) -> Fraction:
@@ -347,8 +369,11 @@ class Question:
             )
         return told
 
-    def settled(self, numeric: bool) -> Question:
-        """The question as it stands when it is known whether its first column is read as numbers; it costs no more."""
+    def settled(self, numeric: bool, *, boolean: bool = False) -> Question:
+        """The question as it stands when it is known whether its first column is read as numbers, and whether it is declared
+        boolean; it costs no more."""
+        if boolean and self.by_auto and self.statistic.boolean_method:
+            return replace(self, method=self.statistic.methods[self.statistic.boolean_method], why=BOOLEAN_COLUMN)
         if self.statistic.reads != (Reads.EITHER,):
             return self
         settled = self.statistic.settle(self, numeric)
@@ -370,7 +395,8 @@ class Question:
             shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
         if self.rough:
             shown.append("rough=True")
-        if self.method is not next(iter(self.statistic.methods.values())):
+        by_type = self.by_auto and self.method.name == self.statistic.boolean_method
+        if self.method is not next(iter(self.statistic.methods.values())) and not by_type:
             shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
@@ -483,6 +509,7 @@ _LOADING = threading.RLock()
 
 OTHER_NAMES = {
     "average": "mean",
+    **dict.fromkeys(("share", "prop", "proportion_confint", "prop_test", "percentage"), "proportion"),
     "var": "variance",
     "stdev": "std",
     "cov": "covariance",
@@ -608,7 +635,7 @@ def ask(
     why = statistic.why_preferred if method == AUTO else ""
     columns = (column,) if isinstance(column, str) else tuple(column)
     level, is_rough = checked_level(interval), checked_rough(rough)
-    return Question(statistic, chosen, arguments, cost, (), why, level, is_rough).on(columns)
+    return Question(statistic, chosen, arguments, cost, (), why, level, is_rough, method == AUTO).on(columns)
 
 
 def may_spend_delta(

@@ -42,7 +42,7 @@ HOMES = {
     ),
     "logistic_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "mann_whitney": Home(("dpstats.statistics.rank_sum_tests",), ("laplace",)),
-    "mean": Home(("dpstats.statistics.means",), ("clipped",)),
+    "mean": Home(("dpstats.statistics.means", "dpstats.statistics.proportions"), ("clipped", "counts")),
     "median": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
         ("universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"),
@@ -58,6 +58,7 @@ HOMES = {
     "nearest_neighbors": Home(("dpstats.statistics.nearest_neighbors",), ("tree",)),
     "pca": Home(("dpstats.statistics.principal_components",), ("laplace_moments", "gaussian_moments")),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
+    "proportion": Home(("dpstats.statistics.proportions",), ("counts",)),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
         ("universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"),

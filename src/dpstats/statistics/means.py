@@ -20,7 +20,7 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
+from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, SameQuestion, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_sums
@@ -57,7 +57,12 @@ FEW_ROWS = 400
 UNSEEN_ROWS = 3
 """Where all rows of a sample are alike, about this many of as many rows of the population may not be (the rule of three)."""
 
-MEAN = register_number("mean", "The mean of the rows")
+MEAN = register_number(
+    "mean",
+    "The mean of the rows",
+    boolean_method="counts",  # proportions.py
+    same_as=lambda arguments: SameQuestion("proportion"),  # by the method that both have
+)
 SUM = register_number("sum", "The sum of the rows")
 
 

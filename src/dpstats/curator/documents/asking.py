@@ -56,8 +56,10 @@ def ask_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng:
     words = document.column_words()
     for word, names in words.items():
         with named(word):
-            for name in [names] if isinstance(names, str) else names:
-                scope.kind_of(name)
+            listed = [names] if isinstance(names, str) else names
+            readable, listed = scope.with_conditions(find_statistic(document.statistic), listed)
+            for name in listed:
+                readable.kind_of(name)
     several = words and find_statistic(document.statistic).takes_only_columns
     columns = [words["columns"]] if several else words.get("columns", list(words.values()))
     return getattr(asker, document.statistic)(*columns, **keywords)
@@ -104,6 +106,7 @@ def _column_words(scope: Scope, name: str, given: Sequence[object], words: dict[
     for twice in parameters.keys() & words.keys():
         raise InvalidParameterError(f"{name} got {twice} twice.")
     if columns or not statistic.takes_tables:
+        scope, columns = scope.with_conditions(statistic, columns)
         scope.check(statistic, columns)
     return {**column_words(statistic, columns), "parameters": {**parameters, **words}}
 

@@ -187,6 +187,8 @@ def _column_types(statistic: Statistic) -> dict[str, Any]:
     if statistic.only_counts:
         return {"columns": {"maxItems": len(words), "description": "a column; left out: all rows are counted"}}
     several = {"description": f"{' and '.join(words)}: columns by name"} if len(words) > 1 else {}
+    if statistic.takes_conditions:
+        several = {"description": "a column by name, or a condition, such as hours > 0"}
     return {"columns": {"minItems": len(words), "maxItems": len(words), **several}}
 
 

@@ -20,7 +20,7 @@ from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.planned_questions import PlannedQuestion, plans_at_epsilon, plans_for_width
 from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow
-from dpstats.curator.planning.shapes import Shape, checked_shapes, told_apart
+from dpstats.curator.planning.shapes import Shape, checked_shapes, told_apart, usual_shapes
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
@@ -111,9 +111,11 @@ def plan(
       half_width  in place of epsilon: how wide the interval may be to either side, in the unit of the answer, or as a share:
                   '5%' of the shape's interquartile range (of the value itself, where it is not in the unit of the data).
                   The plan then says the smallest epsilon that reaches it, up to 10
-      shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant';
+      shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant',
+                  'share_1', 'share_10', 'share_50' (true in that many percent of the rows);
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
-                  below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
+                  below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four,
+                  or for a share the last three
       features    for a regression: how many features it has, such as 3; left out: one. For other statistics of several columns:
                   how many columns, an outcome among them
       repeats     how many tables are simulated for each line: 60; 40 in a search, 12 for a regression
@@ -211,12 +213,14 @@ def checked_repeats(questions: Sequence[Question], wanted: WantedWidth | None, r
 
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:
     """The shapes on which each question is tried; where a statistic simulates rows of its own, what stands for them."""
-    usual = checked_shapes(shape)
     simulating = [question for question in questions if question.statistic.simulate is not None]
     if simulating and shape is not None:
         raise InvalidParameterError(f"{simulating[0].statistic.name} is planned on rows that it simulates: leave shape out.")
     own = iter(told_apart(Shape("simulated", first_simulated(each).words, np.zeros_like) for each in simulating))
-    return [usual if question.statistic.simulate is None else (next(own),) for question in questions]
+    return [
+        checked_shapes(shape, usual_shapes(question)) if question.statistic.simulate is None else (next(own),)
+        for question in questions
+    ]
 
 
 def checked_wish(epsilon: object, half_width: object) -> WantedWidth | None:

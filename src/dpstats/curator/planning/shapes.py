@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import exact_rational
 
 QuantileFunction = Callable[[NDArray[np.float64]], Any]
@@ -146,15 +147,25 @@ SHAPES = {
         ),
         Shape("uniform", "evenly spread from 0 to pi", lambda q: math.pi * q),
         Shape("constant", "the same value, 7.25, in every row", lambda q: np.full_like(q, 7.25)),
+        Shape("share_1", "true in 1% of the rows, false in the others", lambda q: np.where(q > 0.99, 1.0, 0.0)),
+        Shape("share_10", "true in 10% of the rows", lambda q: np.where(q > 0.9, 1.0, 0.0)),
+        Shape("share_50", "true in half of the rows", lambda q: np.where(q > 0.5, 1.0, 0.0)),
     )
 }
 DEFAULT_SHAPES = ("normal", "lognormal", "heavy_tailed", "delays")
+SHARE_SHAPES = ("share_1", "share_10", "share_50")
+"""Of questions about shares. Those below a half stand for those above it: yes and no are treated alike."""
 
 
-def checked_shapes(given: object) -> tuple[Shape, ...]:
-    """What was given as `shape=`: a name, known quantiles, a quantile function, a list of these, or None for a few."""
+def usual_shapes(question: Question) -> tuple[str, ...]:
+    """The shapes on which a question is planned where none is named."""
+    return SHARE_SHAPES if question.is_share else DEFAULT_SHAPES
+
+
+def checked_shapes(given: object, usual: Sequence[str] = DEFAULT_SHAPES) -> tuple[Shape, ...]:
+    """What was given as `shape=`: a name, known quantiles, a quantile function, a list of these, or None for the usual ones."""
     if given is None:
-        given = DEFAULT_SHAPES
+        given = usual
     several = given if isinstance(given, Iterable) and not isinstance(given, (str, Mapping)) else [given]
     shapes = [_checked_shape(item) for item in several]
     if not shapes:

@@ -107,6 +107,8 @@ def scale_of(question: Question) -> Scale:
     """
     if question.statistic.has_outcome or question.statistic.simulate is not None:
         return Scale.VALUE
+    if question.is_share:
+        return Scale.PROBABILITY
     moved = Shape("moved", "twice the probe, and more", lambda q: 2 * _probe(q) + _SHIFT)
     plain, changed = (_on_even_rows(question, each, PROBE_ROWS) for each in (Shape("probe", "a few values", _probe), moved))
     if is_in_probabilities(plain):

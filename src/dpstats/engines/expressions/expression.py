@@ -72,9 +72,12 @@ def parse_expression(text: str, schema: Mapping[str, ColumnType]) -> Expression:
     return Expression(node)
 
 
-def condition(text: str, schema: Mapping[str, ColumnType]) -> Expression:
-    """The expression that a text says of columns with these declared types, which must be true or false of a row."""
-    return Expression(read_as(_built(text, schema), ColumnType.BOOLEAN, "where takes a condition"))
+def condition(text: str, schema: Mapping[str, ColumnType], place: str = "where takes a condition") -> Expression:
+    """The expression that a text says of columns with these declared types, which must be true or false of a row.
+
+    `place` says who asks for it, for complaints.
+    """
+    return Expression(read_as(_built(text, schema), ColumnType.BOOLEAN, place))
 
 
 def _built(text: str, schema: Mapping[str, ColumnType]) -> Node:

@@ -26,6 +26,8 @@ class Sentence(BaseModel):
     statistic: str = ""
     columns: list[str] = Field(default=[], max_length=MOST_NAMED)
     outcome: str = ""
+    condition: str = ""
+    """In place of a column, for a statistic that takes conditions."""
     formula: str = ""
     model: str = ""
     parameters: str = ""
@@ -46,7 +48,17 @@ class Sentence(BaseModel):
     @property
     def has_more_words(self) -> bool:
         """Whether it says more than a statistic, two columns, a condition and a group."""
-        others = (self.outcome, self.formula, self.model, self.parameters, self.delta, self.interval, self.method, self.rough)
+        others = (
+            self.outcome,
+            self.condition,
+            self.formula,
+            self.model,
+            self.parameters,
+            self.delta,
+            self.interval,
+            self.method,
+            self.rough,
+        )
         return any(others) or len(self.columns) > 2
 
     def as_document(self) -> dict[str, Any]:
@@ -82,6 +94,8 @@ class Sentence(BaseModel):
             return {"formula": self.formula.strip(), **({"model": self.model} if self.model else {})}
         if statistic in statistic_names() and find_statistic(statistic).has_outcome:
             return {"features": columns, "outcome": self.outcome.strip()}
+        if self.condition.strip() and _takes_conditions(statistic):
+            return {"columns": [self.condition.strip()]}
         return {"columns": columns} if columns else {}
 
 
@@ -91,9 +105,12 @@ def sentence_of(document: Mapping[str, Any]) -> Sentence | None:
     said |= {name: str(document[name]) for name in ("epsilon", "delta") if name in document}
     if "interval" in document:
         said["interval"] = NO_INTERVAL if document["interval"] is None else str(document["interval"])
+    columns = document.get("columns", document.get("features", []))
+    if _takes_conditions(document["statistic"]) and not columns[0].isidentifier():
+        said["condition"], columns = columns[0], []
     sentence = Sentence(
         **said,
-        columns=document.get("columns", document.get("features", [])),
+        columns=columns,
         parameters=written_parameters(document.get("parameters", {})),
         where=" and ".join(f"({each})" if len(document["where"]) > 1 else each for each in document.get("where", ())),
         by=document.get("group_by", {}).get("columns", []),
@@ -122,6 +139,10 @@ def read_parameters(text: str) -> dict[str, Any]:
 def written_parameters(parameters: Mapping[str, Any]) -> str:
     """The lines that `read_parameters` reads."""
     return "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in parameters.items())
+
+
+def _takes_conditions(statistic: str) -> bool:
+    return statistic in statistic_names() and find_statistic(statistic).takes_conditions
 
 
 def _refuse(text: str) -> None:

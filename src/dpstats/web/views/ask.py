@@ -27,7 +27,7 @@ FIRST, FIRST_EPSILON = "median", Fraction(1, 5)
 """What a new sentence asks, and at which epsilon."""
 NUMBERS = ("number", "integer")
 MOST_ROWS = 10**9
-OFTEN = ("median", "mean", "count", "quantile", "sum", "std", "histogram", "correlation", "regression")
+OFTEN = ("median", "mean", "count", "proportion", "quantile", "sum", "std", "histogram", "correlation", "regression")
 """Statistics that stand first in the list."""
 
 

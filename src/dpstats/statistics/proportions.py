@@ -1,0 +1,112 @@
+"""Proportions: the share of rows where something is true, from a noisy count of these rows and one of the others.
+
+Claim      epsilon-DP, no delta
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE in one step of its own
+Why        A row counts as yes, as no or as neither. One row more moves one of two counts by 1, and discrete Laplace noise of
+           scale 1 / epsilon on both hides it. A changed row moves the difference of the counts by 2 and their sum by 0, or both
+           by 1, and noise of scale 2 / epsilon on difference and sum hides either
+Numerics   Comparisons and counts are exact, and so is the noise; share and interval are floats made from noisy counts
+No reply   Below a floor of rows times epsilon, by the noisy counts alone (floors.py); costs what an answer does
+Source     proportions.proof.md; intervals: score_intervals.py
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
+from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.cards import interval_for, public_line, register_number
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.means import MEAN
+from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts
+
+COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones"
+SHARE_COVERS = "sampling error and noise"
+NOT_TOLD = (
+    "rows that are neither true (1) nor false (0) are left out: the share is one of the rows where the condition can be told"
+)
+CHANGED_ROW = 2
+"""How far a changed row moves the difference of the two counts."""
+PROPORTION_FLOOR = Floor(20)
+"""There, noise alone makes an interval 8 to 15 points wide to either side. Intervals keep their level at a fifth of these rows,
+too (measured on drawn shares of 0 to 1, epsilon .01 to 3): a lower floor would give more answers that say little."""
+NOT_COUNTED = "Rows that are neither true nor false do not count."
+
+PROPORTION = register_number(
+    "proportion",
+    "The share of rows that are true, or that meet a condition",
+    takes_conditions=True,
+    is_share=True,
+)
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """How many rows are true and how many false, with noise. Either may be negative."""
+
+    yes: float
+    no: float
+    noise: CountNoise
+
+    @property
+    def rows(self) -> float:
+        """Rows where it is known which they are."""
+        return self.yes + self.no
+
+    @property
+    def share(self) -> float:
+        """The share of those that are true."""
+        return share_of_counts(self.yes, self.no)
+
+
+@method(PROPORTION, "counts", claim=COUNTS_CLAIM)
+@method(MEAN, "counts", claim=COUNTS_CLAIM)
+def share_by_counts(column: Column, question: Question, rng: RandomSource) -> Outcome:
+    """The share of true rows among those that are true or false."""
+    counts = release_yes_and_no(*raw_yes_and_no(column), question.epsilon, question.neighbors, rng)
+    low, high = score_interval(counts.yes, counts.no, counts.noise, float(question.interval)) if question.interval else (0.0, 1.0)
+    answer = Answer(counts.share, interval_for(question, low, high, SHARE_COVERS), _notes(question, counts))
+    outcome = PROPORTION_FLOOR.judge(question, counts.rows, answer)
+    return replace(outcome, reason=f"{outcome.reason} {NOT_COUNTED}") if isinstance(outcome, Refusal) else outcome
+
+
+def raw_yes_and_no(column: Column) -> tuple[int, int]:
+    """How many rows are 1, and how many 0; others are neither."""
+    assert column.dtype is not None
+    cuts: list[int | float] = [0, 1, 2]
+    if column.dtype.kind not in "iu":
+        zero, one = column.dtype.type(0), column.dtype.type(1)
+        cuts = [float(each) for number in (zero, one) for each in (number, np.nextafter(number, column.dtype.type(np.inf)))]
+    raw_below = column.counts_below(cuts)
+    return raw_below[-1] - raw_below[-2], raw_below[1] - raw_below[0]
+
+
+def release_yes_and_no(raw_yes: int, raw_no: int, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> NoisyCounts:
+    """Both counts, with the noise that hides a row: on each of them, or where a row may change, on their difference and sum."""
+    if neighbors is Neighbors.ADD_REMOVE:
+        noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
+        return NoisyCounts(raw_yes + noise[0], raw_no + noise[1], CountNoise.laplace(float(epsilon)))
+    noise = sample_discrete_laplace(CHANGED_ROW / epsilon, 2, rng).tolist()
+    noisy_lead, noisy_rows = raw_yes - raw_no + noise[0], raw_yes + raw_no + noise[1]
+    counted = CountNoise.laplace(float(epsilon) / CHANGED_ROW, turned=True)
+    return NoisyCounts((noisy_rows + noisy_lead) / 2, (noisy_rows - noisy_lead) / 2, counted)
+
+
+def _notes(question: Question, counts: NoisyCounts) -> tuple[tuple[str, str], ...]:
+    """The card's lines."""
+    yes, rows = (max(0, math.floor(each + 0.5)) for each in (counts.yes, counts.rows))
+    return (
+        ("counted", f"about {yes:,} of {rows:,} rows, both with noise"),
+        ("missing values", NOT_TOLD),
+        PROPORTION_FLOOR.note(question),
+        public_line(question),
+        ("numerics", "exact: whole numbers and an exact sampler; share and interval are floats made from noisy counts"),
+    )
