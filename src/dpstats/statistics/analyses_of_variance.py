@@ -30,12 +30,12 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.summaries import Table
 from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.clipped.clips import cut_at
 from dpstats.statistics.clipped.margins import spread_of, variance_doubt
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
 from dpstats.statistics.testing.between_groups import SIMULATED, MeansVerdict, judge_means
-from dpstats.statistics.testing.contrasts import WIDE_ROOM, difference_at_common_limits, mean_of
+from dpstats.statistics.testing.contrasts import difference_at_common_limits, mean_of
+from dpstats.statistics.testing.cuts import cut_for_test
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import MOST_LABELS, checked_list, show_labels
 from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test, simulated_text
@@ -80,7 +80,7 @@ ANOVA = register_test(
 )
 
 
-@method(ANOVA, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS)
+@method(ANOVA, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2)
 def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Means of public groups."""
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
@@ -92,6 +92,7 @@ def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcom
     "thresholded",
     claim="(epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off",
     needs_delta=True,
+    version=2,
 )
 def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Means of groups that many rows share."""
@@ -112,7 +113,7 @@ def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Ou
 def compare_groups(table: Table, groups: Sequence[Any], epsilon: Fraction, question: Question, rng: RandomSource) -> Outcome:
     """The test on groups that are known, for one row added or removed."""
     limits = draw_limits(table.column(0), epsilon, rng)
-    cut = cut_at(limits, WIDE_ROOM)
+    cut = cut_for_test(limits)
     columns = table.columns_by_label(0, 1, groups)
     parts = [cells_at(column, cut, limits.noisy_rows, epsilon - limits.spent, rng) for column in columns]
     contrasts = [mean_of(part, float(epsilon)) for part in parts]

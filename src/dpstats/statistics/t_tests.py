@@ -20,7 +20,7 @@ from dpstats.foundations.registry import Answer, Outcome, Question, Reads, metho
 from dpstats.foundations.summaries import Column, Table
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.clipped.cells import release_cells
-from dpstats.statistics.clipped.clips import Cut, cut_at
+from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import CLIPPED_LOSS, DEGREE, WHOLE_ERROR, Clipped, clipped_for, clipped_notes
@@ -33,6 +33,7 @@ from dpstats.statistics.testing.contrasts import (
     difference_at_common_limits,
     mean_of,
 )
+from dpstats.statistics.testing.cuts import cut_for_test
 from dpstats.statistics.testing.parameters import TWO_GROUPS, null_parameter, show_labels
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
 from dpstats.statistics.universal.limits import draw_limits
@@ -69,12 +70,12 @@ def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Out
     return ROWS_FLOOR.judge(question, clipped.noisy_rows if clipped.cells is None else rows[0], answer)
 
 
-@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2)
+@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3)
 def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two groups' means; limits are those of all rows, so that groups which are alike lose alike at them."""
     epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
     limits = draw_limits(table.column(0), epsilon, rng)
-    cut, cells_epsilon = cut_at(limits, WIDE_ROOM), epsilon - limits.spent
+    cut, cells_epsilon = cut_for_test(limits), epsilon - limits.spent
     columns = table.columns_by_label(0, 1, groups)
     parts = [cells_at(column, cut, limits.noisy_rows, cells_epsilon, rng) for column in columns]
     contrast = difference_at_common_limits(parts[0], parts[1], float(epsilon))
