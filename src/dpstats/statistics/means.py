@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,7 +33,7 @@ from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
 from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, largest_loss, widen_cut
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.universal.limits import draw_limits
+from dpstats.statistics.universal.limits import Limits, draw_limits
 
 CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits"
 WHOLE_ERROR = "sampling error, noise, and what the cut at the limits may leave out"
@@ -103,14 +104,23 @@ def read_clipped(column: Column, question: Question, rng: RandomSource, degree: 
 
 
 def clipped_for(
-    column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float, *, inward: bool = True
+    column: Column,
+    epsilon: Fraction,
+    rng: RandomSource,
+    degree: int,
+    room: float,
+    *,
+    inward: bool = True,
+    guess_cut: Callable[[Limits, float], Cut] = cut_at,
+    shells: Fraction = SHELLS,
 ) -> Clipped:
-    """Cells of a column at limits of its own, for one row added or removed; `inward` is for `widen_cut`."""
+    """Cells of a column at limits of its own, for one row added or removed; `inward` is for `widen_cut`, which gets the cut that
+    `guess_cut` makes of the limits, and the part `shells` of epsilon."""
     expect_power_sums(column, LikelyClip(epsilon, room, degree))
     limits = draw_limits(column, epsilon, rng)
     left = epsilon - limits.spent
-    guess = cut_at(limits, room)
-    shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else SHELLS), left / 3)
+    guess = guess_cut(limits, room)
+    shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else shells), left / 3)
     power = 2 if degree >= SQUARES_DEGREE else 1
     cut, noisy_inside = widen_cut(column, guess, shells_epsilon, rng, 1 / float(left - shells_epsilon), power, inward)
     clip = cut.clip

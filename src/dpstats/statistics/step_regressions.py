@@ -250,7 +250,7 @@ _method(
     partial(take_steps, full=True),
     _answers(LINEAR, LEAST_SQUARES),
     LEAST_SQUARES.floor,
-    version=2,
+    version=3,
 )
 _method(
     LINEAR_REGRESSION,
@@ -272,7 +272,7 @@ _method(
     take_quantile_steps,
     _quantile_answer,
     lambda asked: _quantile_aim(asked).floor(asked),
-    version=2,
+    version=3,
 )
 LINKED: tuple[tuple[str, str, Callable[..., Estimate | None], Outcomes, str], ...] = (
     (
@@ -294,6 +294,6 @@ for _model, _summary, _take, _outcomes, _outcome in LINKED:
     _linked = _register(_model, _summary, (INTERCEPT,), _outcomes)
     _note = ("outcome", _outcome)
     _full, _answered = partial(_take, full=True), _answers(_model, LIKELIHOOD, _note)
-    _method(_linked, (PURE, GAUSSIAN), STEPS_CLAIM, _full, _answered, LIKELIHOOD.floor, version=2)
+    _method(_linked, (PURE, GAUSSIAN), STEPS_CLAIM, _full, _answered, LIKELIHOOD.floor, version=3)
     _robust = _answers(_model, LINKED_HUBER, _note)
     _method(_linked, (PURE_HUBER, GAUSSIAN_HUBER), BOUNDED_CLAIM, _take, _robust, LINKED_HUBER.floor)

@@ -18,11 +18,8 @@ from dpstats.statistics.means import MOST_LOST, Clipped
 from dpstats.statistics.testing.cuts import likely_lost
 from dpstats.statistics.testing.results import GREATER, LESS
 
-WIDE_ROOM = 0.8
-"""The room of the clip of one group's test (clips.py). It is wider than a mean's, whose interval is lengthened for what the clip
-may lose: noise makes a test less sure, a long tail that is cut off makes it wrong."""
 ALLOWED_LOSS = 0.15
-"""The part of what a clip may lose, as it is reckoned for a mean, that a wide clip allows for."""
+"""The part of what a clip may lose, as it is reckoned for a mean, that a test of one mean allows for."""
 EITHER_LOSS = 0.05
 """The part of what a clip that groups share may lose that is allowed for in a difference however alike they look."""
 ALIKE_REACH, REACH_DOUBT, NET_LOSS, MOST_NET = 0.25, 0.7, 4.0, 2.0

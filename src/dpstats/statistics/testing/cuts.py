@@ -1,8 +1,7 @@
 """Cuts: where a test of means cuts its rows off, and about what it loses there, from limits that have been released.
 
-A mean's clip (clipped/clips.py) is as wide as what its interval must allow for. A test of groups loses alike in all of them where
-they are alike, so that its clip may be closer, and what remains is noise: each side ends by its own tail, and is not made as wide
-as the other one. Everything here is arithmetic on released numbers: no claim depends on it.
+Groups that are alike lose alike at a clip, so that a test may cut close, and noise hides less. Each side ends by its own tail: it
+is not made as wide as the other one. Everything here is arithmetic on released numbers: no claim depends on it.
 """
 
 from __future__ import annotations
@@ -23,21 +22,25 @@ LEAST_SCALES, MOST_REACHES = 4.0, 2.0
 """The longer side ends no nearer than so many of its scales, or of its reaches, whichever is less: a reach that happens to be
 drawn short would cut off what a test takes for an effect. At 5 scales the power of groups that are alike falls by .03 (1,000
 rows, epsilon 1) to .06 (4,000 rows, epsilon 1/4), and their clip is no surer."""
+LOPSIDED_ROOM = 0.3
+"""As for `clips.LOPSIDED_ROOM`; without it a test of a lognormal column (1.2) rejects its own mean in 10 to 14 of 100 tables of
+4,000 rows at epsilon 1/4, with .5 in 6."""
 DOUBT = 1.0
 """What is cut off is reckoned with an exponent that is larger by so much (clips.HEDGE)."""
 
 
-def cut_for_test(limits: Limits) -> Cut:
+def cut_for_test(limits: Limits, room: float = ROOM, lopsided_room: float = 0.0) -> Cut:
     """The cut that released limits suggest to a test."""
     below, above = Tail.of(limits.below), Tail.of(limits.above)
-    ends = [tail.end(ROOM) if tail else 0.0 for tail in (below, above)]
+    ends = [tail.end(room) if tail else 0.0 for tail in (below, above)]
     least = [_least_end(side) for side in (limits.below, limits.above)]
     shorter, longer = min(ends), max(ends)
     scales = sorted((limits.below.scale, limits.above.scale))
     if longer <= EVEN * shorter:
         ends = [max(math.sqrt(shorter) * math.sqrt(longer), *least)] * 2
     else:
-        ends = [max(end, floor) if end == longer else end for end, floor in zip(ends, least, strict=True)]
+        further = [tail.end(room + lopsided_room) if tail and not tail.tied else 0.0 for tail in (below, above)]
+        ends = [max(end, more, floor) if end == longer else end for end, more, floor in zip(ends, further, least, strict=True)]
     if below and above and scales[1] > UNLIKE * scales[0]:
         ends = [max(ends)] * 2
     down, up = (Fraction(min(end, sys.float_info.max)) for end in ends)
@@ -45,9 +48,14 @@ def cut_for_test(limits: Limits) -> Cut:
     return Cut(min(low, LARGEST), max(high, -LARGEST), below, above, limits.middle)
 
 
+def cut_for_mean_test(limits: Limits, room: float) -> Cut:
+    """The same for one column, whose mean is compared with a number."""
+    return cut_for_test(limits, room, LOPSIDED_ROOM)
+
+
 def _least_end(side: Side) -> float:
     """The distance from the middle at which the longer side ends at least."""
-    return float(min(LEAST_SCALES * side.scale, MOST_REACHES * side.reach, LARGEST))
+    return min(LEAST_SCALES * float(min(side.scale, LARGEST)), MOST_REACHES * float(min(side.reach, LARGEST)), sys.float_info.max)
 
 
 def likely_lost(cut: Cut) -> tuple[float, float]:
