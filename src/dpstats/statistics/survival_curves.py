@@ -14,6 +14,9 @@ Source     survival_curves.proof.md; Kaplan & Meier 1958; Greenwood 1926; Rothma
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -28,6 +31,7 @@ from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.survival.life_table import NoisyLifeTable
+from dpstats.statistics.survival.median import per_unit_of
 from dpstats.statistics.testing.parameters import plain_label, show_labels
 from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
@@ -68,6 +72,7 @@ SURVIVAL_CURVE = register(
     "life_table",
     claim="pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events",
     loss=SURVIVAL_LOSS,
+    version=2,
 )
 def survival_life_table(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The curve of all rows."""
@@ -76,8 +81,10 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
     count_epsilon, cuts_epsilon = epsilon * COUNT_SHARE, epsilon * CUTS_SHARE
     (noisy_events,) = release_counts([happened.count()], count_epsilon, rng)
     drawn = draw_quantiles(happened, quantiles_for(noisy_events, epsilon), cuts_epsilon, Neighbors.ADD_REMOVE, rng)
-    ordinals = positive_cuts(happened, list(drawn.values()))
-    life = release_life_table(everyone, happened, ordinals, epsilon - count_epsilon - cuts_epsilon, rng)
+    per_unit = grain_of(happened, [float_of(ordinal) for ordinal in drawn.values()])
+    cuts = positive_cuts(list(drawn.values()), per_unit)
+    life = release_life_table(everyone, happened, sorted(cuts), epsilon - count_epsilon - cuts_epsilon, rng)
+    life = replace(life, per_unit=per_unit, ties=tuple(count for _, count in sorted(cuts.items())))
     level = None if question.interval is None else float(question.interval)
     curve = life.curve(level)
     pieces = counted(len(life.events), "interval")
@@ -85,6 +92,7 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
         ("event", f"rows whose mark is {show_labels([event])}; all others were watched up to their duration"),
         ("noise", f"discrete Laplace of scale {1 / life.epsilon:.4g} on events and other exits in {pieces}"),
         ("times", "private quantiles of the times of events; between them the curve is straight"),
+        ("median", "the first time at which the curve has come down to one half: on the grain that the times above have"),
         EVENTS_FLOOR.note(question),
         ("missing values", MISSING_POLICY),
         public_line(question),
@@ -106,13 +114,12 @@ def quantiles_for(noisy_events: int, epsilon: Fraction) -> list[Fraction]:
     return [Fraction(place, parts) for place in range(1, parts)]
 
 
-def positive_cuts(column: Column, drawn: list[int]) -> list[int]:
-    """Drawn places in time that are positive, as durations are; of a column of whole numbers they are whole."""
-    assert column.dtype is not None
+def positive_cuts(drawn: list[int], per_unit: int | None) -> Counter[int]:
+    """Drawn places in time that are positive, as durations are, and how many fell on each; moved back to a grain."""
     times = [float_of(ordinal) for ordinal in drawn]
-    if column.dtype.kind in "iu":
-        times = [float(math.floor(time)) for time in times]
-    return sorted({ordinal_of(time) for time in times if time > 0})
+    if per_unit is not None:
+        times = [math.floor(round(time * per_unit, 9)) / per_unit for time in times]
+    return Counter(ordinal_of(time) for time in times if time > 0)
 
 
 def release_life_table(
@@ -123,8 +130,13 @@ def release_life_table(
     raw_others = [whole - part for whole, part in zip(raw_all, raw_events, strict=True)]
     noisy = release_counts([*raw_events, *raw_others], epsilon, rng)
     times = tuple(float_of(ordinal) for ordinal in ordinals)
-    is_whole = happened.dtype is not None and happened.dtype.kind in "iu"
-    return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon), is_whole)
+    return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon))
+
+
+def grain_of(column: Column, times: Sequence[float]) -> int | None:
+    """One over the grain of times: 1 for whole numbers, by the declared type of the column or because released times are."""
+    assert column.dtype is not None
+    return 1 if column.dtype.kind in "iu" else per_unit_of(times)
 
 
 def raw_between(column: Column, ordinals: list[int]) -> list[int]:

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 import dpstats as dp
 from dpstats.engines.tables.given import as_column
 from dpstats.statistics import survival_curves
-from dpstats.statistics.survival.curve import SurvivalCurve, time_below, value_at
+from dpstats.statistics.survival.curve import SurvivalCurve, value_at
 from dpstats.statistics.survival.life_table import NoisyLifeTable, falling, wilson_with_noise
+from dpstats.statistics.survival.median import Steps, per_unit_of
 from dpstats.statistics.survival_curves import COUNT_SHARE, CUTS_SHARE, quantiles_for, raw_between
 from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.testing import seeded
@@ -137,8 +138,29 @@ def test_events_are_marked_by_any_label_and_groups_have_curves(tmp_path: Path) -
 def test_curves_are_straight_between_times() -> None:
     assert value_at([10.0, 20.0], [0.8, 0.4], 5.0) == pytest.approx(0.9)
     assert value_at([10.0, 20.0], [0.8, 0.4], 15.0) == pytest.approx(0.6)
-    assert time_below([10.0, 20.0], [0.8, 0.4], 0.6) == pytest.approx(15.0)
-    assert time_below([10.0], [0.8], 0.5) is None
+    assert Steps.between([10.5, 20.5], (), None).first_at([0.8, 0.4], 0.6) == pytest.approx(15.5)
+    assert Steps.between([10.0], (), None).first_at([0.8], 0.5) is None
+
+
+def test_a_median_is_a_time_at_which_the_step_function_falls() -> None:
+    shares = [0.8, 0.65, 0.4]
+    assert Steps.between([1.0, 3.0, 4.0], (), 1).first_at(shares, 0.5) == 4.0
+    assert Steps.between([1.1, 3.2, 4.0], (), 10).first_at(shares, 0.5) == pytest.approx(3.7)  # 3.68, in tenths
+    assert Steps.between([1.13121, 3.21232, 4.01], (), None).first_at(shares, 0.5) == pytest.approx(3.69093, abs=1e-5)
+
+
+def test_most_of_the_times_tell_their_grain() -> None:
+    assert per_unit_of([1.0, 2.0, 3.23, 4.0, 5.0, 6.0]) == 1
+    assert per_unit_of([1.5, 2.0, 3.2, 4.123, 7.1, 8.5]) == 10
+    assert per_unit_of([1.54321, 2.0, 3.23, 4.12345]) is None
+    assert per_unit_of([3.0]) is None
+
+
+def test_a_median_is_at_a_time_on_which_several_quantiles_fell() -> None:
+    tied = Steps.between([3.1234, 6.1234], (1, 3), None)
+    assert tied.first_at([0.65, 0.35], 0.5) == 6.1234
+    assert tied.first_at([0.65, 0.35], 0.6) == pytest.approx(4.6234)
+    assert tied.earliest_at([0.65, 0.35], 0.5) == pytest.approx(4.6234)
     assert falling([0.9, 0.95, 0.5]) == pytest.approx([0.925, 0.925, 0.5])
     low, high = wilson_with_noise(0.8, 100.0, 0.0, 1.96**2)
     assert (low, high) == pytest.approx((0.711, 0.867), abs=0.001)

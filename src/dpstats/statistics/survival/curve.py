@@ -110,13 +110,3 @@ def value_at(times: Sequence[float], shares: Sequence[float], time: float) -> fl
     if before == len(times) or time <= start:
         return end
     return end + (shares[before] - end) * (time - start) / (times[before] - start)
-
-
-def time_below(times: Sequence[float], shares: Sequence[float], share: float) -> float | None:
-    """The first time at which a curve comes down to a share; None where it does not."""
-    start, before = 0.0, 1.0
-    for time, after in zip(times, shares, strict=True):
-        if after <= share:
-            return time if after == before else start + (time - start) * (before - share) / (before - after)
-        start, before = time, after
-    return None

@@ -16,7 +16,8 @@ from itertools import pairwise
 
 from dpstats.foundations.portable import rounded_ends
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
-from dpstats.statistics.survival.curve import SurvivalCurve, time_below
+from dpstats.statistics.survival.curve import SurvivalCurve
+from dpstats.statistics.survival.median import Steps
 from dpstats.statistics.testing.noise import laplace_variance
 
 LEAST_AT_RISK, NOISES = 10.0, 4.0
@@ -32,8 +33,10 @@ class NoisyLifeTable:
     others: tuple[int, ...]
     epsilon: float
     """Of the Laplace noise in each number."""
-    whole: bool = False
-    """Whether times are whole numbers, by the declared type of the column."""
+    per_unit: int | None = None
+    """All times are multiples of 1 over this; None where nothing says so."""
+    ties: tuple[int, ...] = ()
+    """How many of the private quantiles of the times of events are at each time; one, where nothing is said."""
 
     @property
     def rows(self) -> float:
@@ -48,10 +51,12 @@ class NoisyLifeTable:
     def before(self) -> list[float]:
         """Of the other exits of each interval the part that comes before its events, if both are spread evenly: one half.
 
-        Of whole times less: who leaves at a time is still watched at that time, and an interval may have few of them.
+        Of times on a grain less: who leaves at a time is still watched at that time, and an interval may have few of them.
         """
-        widths = [max(after - before, 1.0) for before, after in pairwise((0.0, *self.times))]
-        return [*((width - 1) / (2 * width) if self.whole else 0.5 for width in widths), 0.5]
+        if self.per_unit is None:
+            return [0.5] * (len(self.times) + 1)
+        widths = [max((after - before) * self.per_unit, 1.0) for before, after in pairwise((0.0, *self.times))]
+        return [*((width - 1) / (2 * width) for width in widths), 0.5]
 
     def curve(self, level: float | None) -> SurvivalCurve:
         """The survival curve at the ends of intervals, as far as enough subjects are at risk."""
@@ -63,7 +68,7 @@ class NoisyLifeTable:
         low, high = falling([end[0] for end in ends]), falling([end[1] for end in ends])
         smooth = falling([min(max(share, 0.0), 1.0) for share in shares])
         times = self.times[:kept]
-        median = time_below(times, smooth, 0.5)
+        steps = Steps.between(times, self.ties, self.per_unit)
         known = level is not None
         return SurvivalCurve(
             times,
@@ -72,9 +77,9 @@ class NoisyLifeTable:
             tuple(max(one, other) for one, other in zip(high, smooth, strict=True)) if known else (1.0,) * kept,
             tuple(entered[:kept]),
             tuple(map(float, self.events[:kept])),
-            median,
-            time_below(times, low, 0.5) if known else None,
-            time_below(times, high, 0.5) if known else None,
+            steps.first_at(smooth, 0.5),
+            steps.earliest_at(low, 0.5) if known else None,
+            steps.first_at(high, 0.5) if known else None,
             self.rows,
             level,
         )
