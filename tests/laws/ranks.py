@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpstats.foundations.privacy import Neighbors
+from dpstats.statistics.universal.bands import Bands
 from dpstats.statistics.universal.decimals import Number, ordinal_of
 from dpstats.statistics.universal.draw import CLIP
 from dpstats.statistics.universal.line import Stretch
@@ -18,7 +19,20 @@ from dpstats.statistics.universal.measure import MIXED, TOTAL, Measure
 from tests.laws.mechanisms import exponential_of_minus
 
 
-def cuts_of(*tables: Iterable[Number], measure: Measure = MIXED) -> list[int]:
+class OfBands:
+    """A measure by which every decimal owns the stretch of its band."""
+
+    def __init__(self, measure: Measure, bands: Bands) -> None:
+        self.measure, self.bands = measure, bands
+
+    def span(self, ordinal: int) -> tuple[int, int]:
+        """Where the band of a decimal starts, and its mass."""
+        first, last = self.bands.band(ordinal)
+        start = self.measure.span(first)[0]
+        return start, sum(self.measure.span(last)) - start
+
+
+def cuts_of(*tables: Iterable[Number], measure: Measure | OfBands = MIXED) -> list[int]:
     """The places where a law over any of these tables can change: where their decimals start and end, and the line's ends."""
     cuts = {0, TOTAL}
     for table in tables:
@@ -35,7 +49,7 @@ def rank_law(
     slope_over: Fraction,
     slope_under: Fraction,
     stretches: Sequence[Stretch] = (),
-    measure: Measure = MIXED,
+    measure: Measure | OfBands = MIXED,
 ) -> dict[int, Fraction]:
     """The probability of each stretch of the line between two cuts, by where it starts."""
     starts = sorted(measure.span(ordinal_of(value))[0] for value in rows)

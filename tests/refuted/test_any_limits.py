@@ -60,10 +60,10 @@ def any_limits(chooser: random.Random, epsilon: Fraction) -> Limits:
     return Limits(fraction_of(middle), sides[0], sides[1], chooser.choice([1, 10**6]), epsilon / 2)
 
 
-def any_place(chooser: random.Random, middle: Place, upward: bool) -> Place:
-    """A place on one side of the middle, or at it."""
+def any_place(chooser: random.Random, middle: Place, upward: bool) -> int:
+    """A decimal on one side of the middle, or at it."""
     beyond = [each for each in ORDINALS if (each >= middle.ordinal if upward else each <= middle.ordinal)]
-    return Place(0, chooser.choice([*beyond, middle.ordinal]), 0)
+    return chooser.choice([*beyond, middle.ordinal])
 
 
 @pytest.fixture

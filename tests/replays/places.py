@@ -21,7 +21,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
 from dpstats.statistics import winsorized
 from dpstats.statistics.clipped import cells
-from dpstats.statistics.universal import ends, grain, intervals, order, single, tails
+from dpstats.statistics.universal import ends, grain, intervals, looks, order, outward, single, tails
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import Integers, Piece
 from tests.laws.mechanisms import exponential_of_minus
@@ -39,7 +39,8 @@ class PlaceReplay(Replay):
                 stack.enter_context(patch.object(counting, "sample_discrete_laplace", self._noise_on(lambda: raw_rows)))
             stack.enter_context(patch.object(grain, "raw_grain", self._keep_grain))
             stack.enter_context(patch.object(grain, "sample_discrete_laplace", self._noise_on(lambda: self._raw_grain)))
-            for drawing in (single, order, ends):
+            stack.enter_context(patch.object(looks, "noisy_count", self._count))
+            for drawing in (single, order, outward, ends):
                 stack.enter_context(patch.object(drawing, "draw_piece", self._draw))
             stack.enter_context(patch.object(order.Order, "_draw_coins", lambda order, *groups: fixed_cells(*groups)))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))

@@ -143,13 +143,14 @@ def test_the_steps_together_pay_exactly_epsilon(paid: dict[str, list[Fraction]],
 
 def test_a_quantile_is_drawn_at_the_slopes_that_its_epsilon_affords(monkeypatch: pytest.MonkeyPatch) -> None:
     losses: list[tuple[RankLoss, Fraction]] = []
-    real = winsorized.draw_in_parts
+    real = winsorized.draw_outward
 
     def watched(order: Any, draws: Any) -> Any:
-        losses.extend((loss, Fraction(loss.target - part.raw_first, part.raw_last - part.raw_first)) for part, loss, _ in draws)
+        for part, loss, *_ in draws:
+            losses.append((loss, Fraction(loss.target - part.raw_first, part.raw_last - part.raw_first)))
         return real(order, draws)
 
-    monkeypatch.setattr(winsorized, "draw_in_parts", watched)
+    monkeypatch.setattr(winsorized, "draw_outward", watched)
     course(Fraction(100), Neighbors.ADD_REMOVE, 1)(as_column(np.random.default_rng(1).normal(0, 1, 5000)))
     assert [share for _, share in losses] == [Fraction(2, 10), Fraction(8, 10)]
     for loss, share in losses:
@@ -160,13 +161,13 @@ def test_a_quantile_is_drawn_at_the_slopes_that_its_epsilon_affords(monkeypatch:
 def test_sides_that_share_the_rows_of_a_decimal_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the rows that they hold: a row that is on both sides pays twice."""
     held: list[int] = []
-    real = winsorized.draw_in_parts
+    real = winsorized.draw_outward
 
     def watched(order: Any, draws: Any) -> Any:
         held.extend(draw.part.raw_last - draw.part.raw_first for draw in draws)
         return real(order, draws)
 
-    monkeypatch.setattr(winsorized, "draw_in_parts", watched)
+    monkeypatch.setattr(winsorized, "draw_outward", watched)
     for side in (winsorized.side_of, overlapping_side):
         monkeypatch.setattr(winsorized, "side_of", side)
         course(Fraction(20), Neighbors.ADD_REMOVE, 1)(as_column(np.full(50, 5.0)))

@@ -10,7 +10,10 @@ from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.universal.bands import Band
+from dpstats.statistics.universal.decimals import lowest_value_at
 from dpstats.statistics.universal.ends import End, EndReach, draw_ends, draw_ends_by_rank
+from dpstats.statistics.universal.looks import noisy_count
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
 from dpstats.statistics.universal.single import Drawn
 
@@ -38,3 +41,12 @@ def rows_from(order: Order, ordinal: int) -> dict[bool, Part]:
 def overlapping_side(order: Order, place: Place, upward: bool) -> Part:
     """The rows above (or below) a place. Mistake: the rows of its decimal are on both, which then cost twice."""
     return rows_from(order, place.ordinal)[upward]
+
+
+def overlapping_look(order: Order, homes: Sequence[Band], epsilon: Fraction) -> list[int]:
+    """Counts of rows at places and beyond. Mistake: those beyond are counted with the rows of places, which then cost twice."""
+    assert order.column.dtype is not None
+    cuts = [lowest_value_at(place, order.column.dtype) for home in homes for place in (home.first, home.last + 1)]
+    raw_below = order.column.counts_below(cuts)
+    raw_counts = [raw_below[1], *(up_to - below for below, up_to in zip(raw_below[::2], raw_below[1::2], strict=True))]
+    return [noisy_count(raw, epsilon, order.rng) for raw in (*raw_counts, order.raw_rows - raw_below[-2])]

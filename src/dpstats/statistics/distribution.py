@@ -114,7 +114,7 @@ CDF = register(
 )
 
 
-@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=3)
+@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4)
 def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Equally spaced universal quantiles as a distribution function."""
     points = question.arguments["points"]

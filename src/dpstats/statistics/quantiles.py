@@ -21,17 +21,30 @@ from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, either, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, SameQuestion, Statistic, ValueBy, method, register
+from dpstats.foundations.registry import (
+    Answer,
+    Outcome,
+    Parameter,
+    Question,
+    Refusal,
+    SameQuestion,
+    Statistic,
+    ValueBy,
+    method,
+    register,
+)
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.universal.intervals import ROWS_SHARE, Bounded, count_rows, draw_bounded, draw_several_bounded
+from dpstats.statistics.universal.bounded import Bounded
+from dpstats.statistics.universal.decimals import float_of
+from dpstats.statistics.universal.intervals import ROWS_SHARE, count_rows, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
-from dpstats.statistics.universal.many import draw_quantiles
-from dpstats.statistics.universal.single import draw_quantile
+from dpstats.statistics.universal.many import digits_of_several, draw_quantiles
+from dpstats.statistics.universal.single import digits_of, draw_quantile
 from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile, safe_rows
 
 UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta"
@@ -44,6 +57,8 @@ NATS_BEYOND, FARTHEST_OUT = Fraction(70), Fraction(5, 100)
 """Rows times epsilon that must lie beyond a quantile; one that is further out is drawn like that at FARTHEST_OUT."""
 NATS_BEYOND_SEVERAL, NATS_OF_SEVERAL = Fraction(15), 90.0
 """Among several, for each level of their halving, beyond the outermost one and in all: the neighbours help."""
+ASTRAY = "The noise of this answer hit an end of its interval: it lies where the other released numbers say that no rows are."
+ASTRAY_ADVICE = "Ask again; a larger epsilon, or a quantile nearer to the median, makes this rarer."
 TOO_FEW_BEYOND = "too few rows lie beyond the quantile to tell at this epsilon"
 
 
@@ -87,7 +102,7 @@ QUANTILE = register(
 MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)
 
 
-@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=3)
+@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4)
 def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """One quantile by a single draw, several by recursive halving."""
     wanted = question.arguments["q"]
@@ -102,7 +117,7 @@ def quantile_universal(column: Column, question: Question, rng: RandomSource) ->
     return judged_quantiles(question, values, answer)
 
 
-@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=3)
+@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=4)
 def median_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The quantile at one half."""
     return single_quantile(column, question, Fraction(1, 2), rng)
@@ -118,8 +133,20 @@ def single_quantile(column: Column, question: Question, quantile: Fraction, rng:
 
 
 def judged_quantiles(question: Question, values: Mapping[Fraction, Bounded], answer: Answer) -> Outcome:
-    """The answer, or a refusal where there are too few rows for these quantiles."""
-    return quantile_floor(tuple(values)).judge(question, next(iter(values.values())).noisy_rows, answer)
+    """The answer, or a refusal where there are too few rows for these quantiles, or their ends are astray."""
+    why = ASTRAY if any(bounded.astray for bounded in values.values()) else ""
+    return refused_unless_enough(question, values, answer, why, ASTRAY_ADVICE)
+
+
+def refused_unless_enough(
+    question: Question, values: Mapping[Fraction, Bounded], answer: Answer, why: str, advice: str
+) -> Outcome:
+    """A refusal where there are too few rows for these quantiles, or where there is another reason; else the answer."""
+    floor = quantile_floor(tuple(values))
+    noisy_rows = next(iter(values.values())).noisy_rows
+    if why and floor.refusal(question, noisy_rows) is None:
+        return floor.refuse(question, answer, Refusal(why, advice), why)
+    return floor.judge(question, noisy_rows, answer)
 
 
 def quantile_floor(quantiles: Sequence[Fraction]) -> Floor:
@@ -145,8 +172,9 @@ def several_quantiles(
     if question.interval is None:
         noisy_rows = _counted(column, question, rng)
         left = question.epsilon * (1 - ROWS_SHARE)
-        drawn = draw_quantiles(column, wanted, left, question.neighbors, rng, root_share=root_share)
-        return {quantile: Bounded.around(ordinal, None, None, noisy_rows) for quantile, ordinal in drawn.items()}
+        digits = digits_of_several(wanted, noisy_rows, row_epsilon(left, question.neighbors), root_share)
+        drawn = draw_quantiles(column, wanted, left, question.neighbors, rng, root_share=root_share, digits=digits)
+        return {quantile: Bounded(float_of(ordinal), -math.inf, math.inf, noisy_rows) for quantile, ordinal in drawn.items()}
     level = float(question.interval)
     return draw_several_bounded(column, wanted, question.epsilon, question.neighbors, level, rng, root_share)
 
@@ -167,8 +195,10 @@ def _single(column: Column, question: Question, quantile: Fraction, rng: RandomS
         return draw_bounded(column, quantile, question.epsilon, question.neighbors, float(question.interval), rng)
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
     noisy_rows = _counted(column, question, rng)
-    ordinal = draw(column, quantile, question.epsilon * (1 - ROWS_SHARE), question.neighbors, rng)
-    return Bounded.around(ordinal, None, None, noisy_rows)
+    epsilon = question.epsilon * (1 - ROWS_SHARE)
+    digits = digits_of(quantile, noisy_rows, epsilon, question.neighbors)
+    ordinal = draw(column, quantile, epsilon, question.neighbors, rng, digits)
+    return Bounded(float_of(ordinal), -math.inf, math.inf, noisy_rows)
 
 
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:

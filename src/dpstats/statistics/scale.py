@@ -28,16 +28,21 @@ from dpstats.statistics.quantiles import (
     WHY_UNIVERSAL,
     checked_quantiles,
     judged_quantiles,
+    refused_unless_enough,
     several_quantiles,
     universal_notes,
 )
-from dpstats.statistics.universal.intervals import Bounded, common_decimals
+from dpstats.statistics.universal.bounded import Bounded, common_decimals, seem_stepped
 from dpstats.statistics.universal.losses import loss_of_several
 
 LOWER_QUARTILE, UPPER_QUARTILE = Fraction(1, 4), Fraction(3, 4)
 MEDIAN_SHARE = Fraction(3, 10)
 """Part of epsilon for the median that splits the rows: an error there moves both quartiles alike and cancels in part."""
 RANGE_LOSS = loss_of_several(MEDIAN_SHARE)
+NO_INTERVAL = f"There is no interval: {TOO_FEW_BEYOND}."
+INTERVAL_ADVICE = (
+    "It takes more rows, a larger epsilon or quantiles nearer to the median; interval=None asks for the value alone."
+)
 RANGE_ERROR = "sampling error and noise: the range in the population that the rows are drawn from"
 
 
@@ -65,8 +70,8 @@ def range_of(question: Question) -> tuple[Fraction, Fraction]:
     return lower, upper
 
 
-@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=3)
-@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=3)
+@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4)
+@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4)
 def range_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two universal quantiles."""
     lower, upper = range_of(question)
@@ -79,7 +84,10 @@ def range_universal(column: Column, question: Question, rng: RandomSource) -> Ou
     if interval is not None:
         on_grain = Bounded(_distance(low.value, high.value), *interval).on_grain(decimals)
         interval = replace(interval, low=on_grain.low, high=on_grain.high)
-    return judged_quantiles(question, values, Answer(_distance(low.value, high.value), interval, notes, unknown=TOO_FEW_BEYOND))
+    answer = Answer(_distance(low.value, high.value), interval, notes, unknown=TOO_FEW_BEYOND)
+    if question.interval is not None and interval is None and not any(each.astray for each in (low, high)):
+        return refused_unless_enough(question, values, answer, NO_INTERVAL, INTERVAL_ADVICE)
+    return judged_quantiles(question, values, answer)
 
 
 def range_interval(low: Bounded, high: Bounded, quantiles: tuple[Fraction, Fraction], level: Fraction | None) -> Interval | None:
@@ -90,6 +98,9 @@ def range_interval(low: Bounded, high: Bounded, quantiles: tuple[Fraction, Fract
     lower, upper = quantiles
     correlation = math.sqrt(lower * (1 - upper) / (upper * (1 - lower)))
     value = _distance(low.value, high.value)
+
+    if seem_stepped((low, high)):  # where a quantile jumps from tie to tie its interval says nothing of how likely its ends are
+        return Interval(max(0.0, high.low - low.high), _distance(low.low, high.high), float(level), RANGE_ERROR)
 
     def reach(one: float, other: float) -> float:
         longer = max(one, other) or 1.0  # squares of numbers themselves might be too large for a float

@@ -40,8 +40,9 @@ from dpstats.statistics.regression.ballots import ROWS_SHARE, VOTES_SHARE, Ballo
 from dpstats.statistics.regression.fit import LINEAR, fit_of
 from dpstats.statistics.regression.solves import LARGEST
 from dpstats.statistics.step_regressions import LINEAR_REGRESSION
+from dpstats.statistics.universal.bounded import Bounded
 from dpstats.statistics.universal.decimals import float_of
-from dpstats.statistics.universal.intervals import Bounded, draw_bounded
+from dpstats.statistics.universal.intervals import draw_bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -71,7 +72,7 @@ UNTESTED = Refusal(REASON, "More rows, or fewer features, make a reply likelier.
     claim="pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses "
     "where too few of them do",
     loss=BALLOT_LOSS,
-    version=2,
+    version=3,
 )
 def short_cut_regression(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """A universal median of the votes for each coefficient."""
@@ -101,7 +102,7 @@ def check_one_feature(question: Question) -> None:
     claim="pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median "
     "intercept; refuses where too few pairs have a slope",
     loss=BALLOT_LOSS,
-    version=2,
+    version=3,
     check=check_one_feature,
 )
 def theil_sen_regression(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
@@ -148,7 +149,7 @@ def draw_median(column: Column, epsilon: Fraction, neighbors: Neighbors, questio
     """A universal median, with an interval where the question wants one."""
     if question.interval is not None:
         return draw_bounded(column, HALF, epsilon, neighbors, float(question.interval), rng)
-    return Bounded.around(draw_quantile(column, HALF, epsilon, neighbors, rng), None, None)
+    return Bounded(float_of(draw_quantile(column, HALF, epsilon, neighbors, rng)), -math.inf, math.inf)
 
 
 def intervals_of(question: Question, drawn: Sequence[Bounded], covers: Sequence[str]) -> tuple[Interval, ...]:

@@ -23,7 +23,7 @@ from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Refusal, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
@@ -33,12 +33,14 @@ from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.universal.beside import flat_up_to, shells_beside
+from dpstats.statistics.universal.bands import digits_told
+from dpstats.statistics.universal.beside import TIED_WEIGHT, flat_up_to, shells_around, shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.intervals import draw_scales, side_of
+from dpstats.statistics.universal.intervals import draw_scales, has_few_digits, side_of
 from dpstats.statistics.universal.limits import Share
-from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
+from dpstats.statistics.universal.outward import OutwardDraw, draw_outward
 from dpstats.statistics.universal.tails import draw_share
 
 CUT_CLAIM = "pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles"
@@ -61,6 +63,11 @@ STRETCHED, MOST_STRETCHED = 1.5, 4.0
 """So are those of heavy tails: distances from the middle grow like a power of a logistic law's, which scale and quantile tell."""
 SMALLEST_TRIM = Fraction(5, 100)
 """A smaller trim takes no more rows than this one, and becomes a larger one where so few rows cannot be hidden."""
+FEWEST_AT = 1 / 3
+"""The mean of rows that are cut off is at least this part of what the rows beyond a quantile make it; less is noise, or a
+quantile that is astray. With a larger part noise near the floor is taken for that."""
+ASTRAY = "The noise of this answer hit a quantile: it lies where the other released numbers say that hardly a row is."
+ASTRAY_ADVICE = "Ask again; a larger epsilon or a larger trim makes this rarer."
 LEAST_KEPT = 1e-9
 """A trim so close to one half is taken as that which keeps this part of the rows."""
 CUT_LOSS = max(
@@ -114,6 +121,17 @@ class Winsorized:
         """The mean of the rows between the quantiles: the Winsorized one without what the rows beyond count there."""
         mean = (self.mean - float(self.trim) * self.low - float(self.trim) * self.high) / self._kept
         return min(max(mean, self.low), self.high)
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether a quantile is much further out than noisy cells say that the rows beyond it are.
+
+        At least the part `trim` of all rows counts as being at either quantile, so that the mean is not close to the other one.
+        """
+        if self.cells is None:
+            return False
+        least = float(self.trim) * FEWEST_AT * (self.high - self.low)
+        return not self.low + least <= self.mean <= self.high - least
 
     def reach(self, level: float, *, trimmed: bool) -> float:
         """How far an interval reaches to either side of the Winsorized or the trimmed mean."""
@@ -173,15 +191,15 @@ def _apart(one: float, other: float) -> float:
 def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:
     """Spend the whole of a question on the quantiles of its `trim`, and on the cells of the rows between them."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    order = Order(column, rng)
-    noisy_rows = max(1, order.raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+    noisy_rows = max(1, column.count() + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
     middle_epsilon, scale_epsilon, quantile_epsilon = (
         epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SCALE, QUANTILE)
     )
     trim = max(question.arguments["trim"], min(SAFE_NATS / quantile_epsilon / noisy_rows, MOST_TRIM))
+    order = Order(column, rng, digits_told(noisy_rows * middle_epsilon / 2))
     middle = draw_share(order, Part(0, LINE, 0, order.raw_rows), Fraction(1, 2), middle_epsilon)
     scales = draw_scales(order, middle, (False, True), scale_epsilon)
-    ends = [fraction_of(place.ordinal) for place in _draw_beyond(order, middle, scales, trim, quantile_epsilon)]
+    ends = [fraction_of(ordinal) for ordinal in _draw_beyond(order, middle, scales, trim, quantile_epsilon)]
     clip = clip_between(*ends)
     rank_variance = 2 / float(symmetric_slope(2 * trim, quantile_epsilon, Neighbors.ADD_REMOVE)) ** 2
     values = float(ends[0]), float(fraction_of(middle.ordinal)), float(ends[1])
@@ -194,18 +212,26 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     return Winsorized(trim, *values, cells, Frame.of(clip), cells.total(0), rank_variance, (below, above))
 
 
-def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: Fraction, epsilon: Fraction) -> list[Place]:
-    """The quantiles of the rows below the middle, and of those above it, that leave `trim` of all rows beyond."""
+def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: Fraction, epsilon: Fraction) -> list[int]:
+    """The quantiles of the rows below the middle, and of those above it, that leave `trim` of all rows beyond.
+
+    They are drawn by distances from the middle. Where rows may be tied there, any distance is likely enough.
+    """
     octaves = 1 + math.floor(1 / (8 * trim)).bit_length() // 2  # as far out as a heavy tail has its quantile
+    home = order.bands.band(middle.ordinal)
     draws = []
     for upward, scale in zip((False, True), scales, strict=True):
         part = side_of(order, middle, upward)
         share = 1 - 2 * trim if upward else 2 * trim
         slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
         loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
-        shells = shells_beside(part.low, part.high, COINS, middle.ordinal, scale, upward, flat_up_to(octaves))
-        draws.append(Draw(part, loss, shells))
-    return draw_in_parts(order, draws)
+        place = home.last if upward else home.first
+        shells = [shells_beside(part.low, part.high, COINS, place, scale, upward, flat_up_to(octaves))] if scale else []
+        if has_few_digits(home, middle.ordinal) or not scale:
+            shells.append(shells_around(part.low, part.high, place, upward, scale, COINS))
+        draws.append(OutwardDraw(part, loss, home, upward, shells, {home.first: TIED_WEIGHT}))
+    drawn = draw_outward(order, draws)
+    return [middle.ordinal if home.first <= ordinal <= home.last else ordinal for ordinal in drawn]
 
 
 def floor_of(question: Question) -> Floor:
@@ -234,10 +260,13 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
             ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
         ),
     )
-    return floor_of(question).judge(question, winsorized.noisy_rows, answer)
+    floor = floor_of(question)
+    if winsorized.is_astray and floor.refusal(question, winsorized.noisy_rows) is None:
+        return floor.refuse(question, answer, Refusal(ASTRAY, ASTRAY_ADVICE), ASTRAY)
+    return floor.judge(question, winsorized.noisy_rows, answer)
 
 
-@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=3)
+@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4)
 def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of rows that are cut off at private quantiles."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=False)

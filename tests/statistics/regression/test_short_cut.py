@@ -333,7 +333,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Fraction, Fraction]]:
         return 0
 
     def bounded(*given: Any) -> Bounded:
-        return Bounded.around(median(*given), None, None)
+        return Bounded(float(median(*given)), -math.inf, math.inf)
 
     def locate(place: QuantileStatistic, setting: Setting) -> float:
         record.append((setting.epsilon, setting.delta))

@@ -13,13 +13,15 @@ from scipy.stats import chi2
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import WindowRequest
+from dpstats.statistics.universal.bands import DigitBands
+from dpstats.statistics.universal.decimals import DIGITS
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.line import CutLine, Marks, Piece, Stretch
 from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.single import window_pieces
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus
-from tests.laws.ranks import cuts_of, epsilon_of_slopes, rank_law
+from tests.laws.ranks import OfBands, cuts_of, epsilon_of_slopes, rank_law
 from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import neighbouring_tables, random_table, ugly_columns
 from tests.twins.ranks import law_on_the_data_range, law_with_a_rounded_target, law_without_the_half
@@ -39,25 +41,29 @@ def piece_weight(piece: Piece, loss: RankLoss) -> Fraction:
 @pytest.mark.parametrize("name", ugly_columns())
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(60)])  # the steep one leaves most rows outside the window
 @pytest.mark.parametrize(
-    ("quantile", "measure"),
+    ("quantile", "measure", "digits"),
     [
-        (Fraction(1, 2), MIXED),
-        pytest.param(Fraction(99, 100), FINE, marks=pytest.mark.long),
-        pytest.param(Fraction(1, 3), WHOLE, marks=pytest.mark.long),
+        (Fraction(1, 2), MIXED, DIGITS),
+        (Fraction(1, 3), MIXED, 4),
+        pytest.param(Fraction(99, 100), FINE, DIGITS, marks=pytest.mark.long),
+        pytest.param(Fraction(1, 3), WHOLE, DIGITS, marks=pytest.mark.long),
     ],
 )
-def test_the_window_alone_gives_the_law_of_all_rows(name: str, epsilon: Fraction, quantile: Fraction, measure: Measure) -> None:
+def test_the_window_alone_gives_the_law_of_all_rows(
+    name: str, epsilon: Fraction, quantile: Fraction, measure: Measure, digits: int
+) -> None:
     data = ugly_columns()[name]
     rows = [value for value in data if value == value]
     slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(quantile * len(rows), slope, slope)
     request = WindowRequest(quantile, loss.margin())
     (window,) = as_column(data).order_windows([WindowRequest(quantile, 3 * loss.margin())])
-    pieces = list(window_pieces(window.narrowed(request), measure))
+    bands = DigitBands(digits)
+    pieces = list(window_pieces(window.narrowed(request), measure, bands))
     weights = [piece_weight(piece, loss) for piece in pieces]
     total = sum(weights, Fraction(0))
-    cuts = sorted({*cuts_of(rows, measure=measure), *(piece.start for piece in pieces)})
-    law = rank_law(rows, cuts, loss.target, slope, slope, measure=measure)
+    cuts = sorted({*cuts_of(rows, measure=OfBands(measure, bands)), *(piece.start for piece in pieces)})
+    law = rank_law(rows, cuts, loss.target, slope, slope, measure=OfBands(measure, bands))
     for piece, weight in zip(pieces, weights, strict=True):
         expected = sum((law[cut] for cut in cuts[:-1] if piece.start <= cut < piece.start + piece.length), Fraction(0))
         assert abs(weight / total - expected) <= expected * Fraction(1, 10**30)

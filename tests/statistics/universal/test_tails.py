@@ -36,9 +36,9 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
         paid.append(loss.slope_over if at_one_half else loss.slope_over + loss.slope_under)
         return draw(order, draws)
 
-    def watched_single(column: object, quantile: Fraction, epsilon: Fraction, neighbors: object, rng: object) -> int:
+    def watched_single(column: object, quantile: Fraction, epsilon: Fraction, *others: object) -> object:
         paid.append(epsilon)
-        return single(column, quantile, epsilon, neighbors, rng)  # type: ignore[arg-type,return-value]
+        return single(column, quantile, epsilon, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(tails, "sample_discrete_laplace", watched_noise)
     monkeypatch.setattr(tails, "draw_in_parts", watched_draw)

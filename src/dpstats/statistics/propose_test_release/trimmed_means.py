@@ -69,7 +69,7 @@ TRIMMED_MEAN = register_number(
 )
 
 
-@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=3)
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4)
 def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The Winsorized mean without what the rows beyond its quantiles count there."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)

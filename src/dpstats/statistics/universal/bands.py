@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +40,27 @@ class BandEnds(NamedTuple):
 
     firsts: Integers
     lasts: Integers
+
+
+TELLING_NATS, NATS_PER_DIGIT, FEWEST_TOLD = 12, Fraction(23, 10), 5
+"""A draw with so many nats to either side of its target tells no digit where rows are tied, and one more for each so many; at
+least so many are told all the same. e**12 is what the places near the rows weigh against the rest of the line, and 2.3 is the
+logarithm of 10. With a fewest of 6, ties near the floor are missed; with 4, numbers like 1,600,000,000 lose all that tells them
+apart."""
+
+
+def digits_told(nats: Fraction) -> int:
+    """To how many digits a draw can tell a tie of rows, if the rows on either side of its target are worth `nats`."""
+    return min(DIGITS, max(FEWEST_TOLD, math.floor((nats - TELLING_NATS) / NATS_PER_DIGIT)))
+
+
+def merged(ends: BandEnds, raw_counts: Integers) -> tuple[Integers, Integers, Integers]:
+    """Every band once, with the rows in it; ascending bands may be listed several times."""
+    firsts, lasts = ends
+    if firsts is lasts or not len(firsts):
+        return firsts, lasts, raw_counts
+    begins = np.append(0, 1 + np.flatnonzero(firsts[1:] != firsts[:-1]))
+    return firsts[begins], lasts[begins], np.add.reduceat(raw_counts, begins)
 
 
 class Bands(Protocol):
@@ -75,8 +97,24 @@ class DigitBands:
 
     def band(self, ordinal: int) -> Band:
         """The band of one decimal."""
+        if self.digits == DIGITS:
+            return Band(ordinal, ordinal)
         (first,), (last,) = self.around(np.array([ordinal]))
         return Band(int(first), int(last))
+
+    def roundest(self, ordinal: int) -> int:
+        """The decimal of fewest digits in the band of a decimal, which stands for the band where it is released."""
+        first, last = self.band(ordinal)
+        if first == last:
+            return ordinal
+        low, high = (last, first) if ordinal < 0 else (first, last)
+        before = (abs(low) - 1) // DECADE_POINTS * DECADE_POINTS + 1 - 10 ** (DIGITS - 1)  # ordinal less mantissa
+        for digits in range(1, DIGITS + 1):
+            step: int = 10 ** (DIGITS - digits)
+            mantissa: int = (abs(low) - before + abs(high) - before + step) // (2 * step) * step
+            if abs(low) <= before + mantissa <= abs(high):
+                break
+        return int(before + mantissa if ordinal > 0 else -before - mantissa)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ TIED_WEIGHT = Fraction(_EMPHASIS, 20)
 """The mass of the place itself where rows may well be tied there."""
 LONG_TIED_WEIGHT = Fraction(_EMPHASIS, 1000)
 """The same of a place with many digits, where ties are rarer."""
+TYPICAL_WEIGHT = Fraction(_EMPHASIS, 2)
+"""The mass of all that is about as far from a place as a released distance: rows may well be tied there, too."""
 _SHORT = 10**6
 STEEP = {exponent: Fraction(_EMPHASIS, 16 ** max(0, exponent)) for exponent in range(-3, 9)}
 """Exponent of 2 of a shell's reach in scales -> its mass, in units of the whole line between the part's ends."""

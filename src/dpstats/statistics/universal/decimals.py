@@ -131,10 +131,10 @@ def lattice_groups(windows: Sequence[OrderWindow]) -> list[LatticeGroups]:
     """The rows of each window by lattice point. Only the outermost groups of one can have further rows outside the window."""
     ordinals = ordinals_of(np.concatenate([window.raw_values for window in windows]))
     ends = np.cumsum([len(window.raw_values) for window in windows])
-    return [_grouped(each, window.raw_counts) for each, window in zip(np.split(ordinals, ends[:-1]), windows, strict=True)]
+    return [grouped(each, window.raw_counts) for each, window in zip(np.split(ordinals, ends[:-1]), windows, strict=True)]
 
 
-def _grouped(ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64]) -> LatticeGroups:
+def grouped(ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64]) -> LatticeGroups:
     """Ascending ordinals, each of them once."""
     differs = ordinals[1:] != ordinals[:-1]
     if differs.all():

@@ -24,12 +24,23 @@ import numpy as np
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
-from dpstats.statistics.universal.beside import EVEN, Shells, shells_around, shells_beside, stretches_of, weight_of_ties
-from dpstats.statistics.universal.decimals import LatticeGroups, last_digit, lattice_groups
+from dpstats.statistics.universal.bands import Band
+from dpstats.statistics.universal.beside import (
+    EVEN,
+    TIED_WEIGHT,
+    TYPICAL_WEIGHT,
+    Shells,
+    shells_around,
+    shells_beside,
+    stretches_of,
+    weight_of_ties,
+)
+from dpstats.statistics.universal.decimals import LatticeGroups, fraction_of, last_digit, lattice_groups
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece
 from dpstats.statistics.universal.line import CutLine
-from dpstats.statistics.universal.measure import MIXED, TOTAL, WHOLE
-from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
+from dpstats.statistics.universal.measure import MIXED, TOTAL, WHOLE, Measure
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
+from dpstats.statistics.universal.outward import Beyond, OutwardDraw, draw_outward
 from dpstats.statistics.universal.single import Drawn
 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
@@ -64,6 +75,8 @@ class End:
     rows: int
     scale: Fraction
     """A released distance at which there are many rows beyond the end."""
+    typical: int | None = None
+    """The decimal at that distance, at which rows may well be tied."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,8 @@ class EndReach:
     rows: int
     scale: Fraction
     """A released distance at which there are many rows beyond the end."""
+    typical: int | None = None
+    """The decimal at that distance, at which rows may well be tied."""
 
 
 def rows_to_end(quantile: Fraction, rows: float, noise: float, epsilon: float, level: float) -> float:
@@ -151,26 +166,30 @@ def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsi
         part = parts[below[end.released.place.start] + end.upward]
         by_part.setdefault(part, []).append(end)
     draws = {
-        end: _draw(part, end, end.released.place.ordinal, epsilon / len(ends)) for part, ends in by_part.items() for end in ends
+        end: _draw(part, end, order.bands.band(end.released.place.ordinal), epsilon / len(ends))
+        for part, ends in by_part.items()
+        for end in ends
     }
-    return {end: place.ordinal for end, place in zip(draws, draw_in_parts(order, list(draws.values())), strict=True)}
+    return dict(zip(draws, draw_outward(order, list(draws.values())), strict=True))
 
 
-def _draw(part: Part, end: End | EndReach, place: int, epsilon: Fraction) -> Draw:
+def _draw(part: Part, end: End | EndReach, home: Band, epsilon: Fraction) -> OutwardDraw:
     """One end from the rows of its part; at the last of them where there are too few."""
     over, under = slopes_of(epsilon, end.upward)
     rows = min(end.rows, part.raw_last - part.raw_first)
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
-    return Draw(part, loss, _shells(part.low, part.high, COINS, Drawn(place, MIXED), end))
+    shells = _shells(part.low, part.high, COINS, home, MIXED, end)
+    return OutwardDraw(part, loss, home, end.upward, [shells], _tied(home, end))
 
 
 def draw_ends_beyond(
     order: Order, ordinal: int, parts: Mapping[bool, Part], wanted: Sequence[EndReach], epsilon: Fraction
 ) -> dict[bool, int]:
     """The ordinals of ends above (True) and below (False) a decimal, counted from its side in the rows beyond it."""
-    draws = [_draw(parts[end.upward], end, ordinal, epsilon) for end in wanted]
-    return {end.upward: place.ordinal for end, place in zip(wanted, draw_in_parts(order, draws), strict=True)}
+    home = order.bands.band(ordinal)
+    draws = [_draw(parts[end.upward], end, home, epsilon) for end in wanted]
+    return {end.upward: drawn for end, drawn in zip(wanted, draw_outward(order, draws), strict=True)}
 
 
 def draw_ends_by_rank(
@@ -180,7 +199,7 @@ def draw_ends_by_rank(
 
     Each is drawn from all decimals on its side of the released one, that one included.
     """
-    raw_rows, measure = column.count(), drawn.measure
+    raw_rows, measure, home = column.count(), drawn.measure, drawn.band
     targets = [quantile * raw_rows + (end.rows if end.upward else -end.rows) for end in wanted]
     slopes = [slopes_by_rank(quantile, epsilon / len(wanted), end.upward) for end in wanted]
     losses = [RankLoss(target, *each, clip_for(min(each))) for target, each in zip(targets, slopes, strict=True)]
@@ -188,43 +207,54 @@ def draw_ends_by_rank(
     windows = column.order_windows(
         [WindowRequest(*each) for each in zip(shares, (loss.margin() for loss in losses), strict=True)]
     )
-    start, mass = measure.span(drawn.ordinal)
-    bounds = [(start, TOTAL) if end.upward else (0, start + mass) for end in wanted]
-    shells = [_shells(low, high, 1, drawn, end) for (low, high), end in zip(bounds, wanted, strict=True)]
-    every = zip(wanted, losses, windows, lattice_groups(windows), bounds, stretches_of(shells, measure), strict=True)
+    start, stop = measure.span(home.first)[0], sum(measure.span(home.last))
+    sides = [Beyond(*((start, TOTAL) if end.upward else (0, stop)), home, end.upward, measure) for end in wanted]
+    shells = [_shells(side.low, side.high, 1, home, measure, end) for side, end in zip(sides, wanted, strict=True)]
+    every = zip(wanted, losses, windows, lattice_groups(windows), sides, stretches_of(shells, measure), strict=True)
     ordinals = {}
-    for end, loss, window, groups, (low, high), stretches in every:
-        cut = _cut_at(window, groups, drawn, end.upward, low, high)
-        _, position = draw_piece(cut.boosted(stretches), loss, rng)
-        ordinals[end.upward] = measure.ordinal_at(position)
+    for end, loss, window, groups, side, stretches in every:
+        cut = _cut_at(window, groups, home, end.upward, side)
+        _, position = draw_piece(cut.boosted([*stretches, *side.further(_tied(home, end))]), loss, rng)
+        ordinals[end.upward] = side.outer_end(position)
     return ordinals
 
 
-def _cut_at(window: OrderWindow, groups: LatticeGroups, drawn: Drawn, upward: bool, low: int, high: int) -> CutLine:
-    """The line [low, high) on one side of a decimal, that one included, cut at the decimals of a window that lie on it."""
+def _cut_at(window: OrderWindow, groups: LatticeGroups, home: Band, upward: bool, side: Beyond) -> CutLine:
+    """The line on one side of a released place, that place included, cut at the bands of a window that lie on it."""
     raw_counts, raw_below = groups.raw_counts, window.raw_below
-    begin = int(np.searchsorted(groups.ordinals, drawn.ordinal, side="left")) if upward else 0
-    end = len(raw_counts) if upward else int(np.searchsorted(groups.ordinals, drawn.ordinal, side="right"))
+    begin = int(np.searchsorted(groups.ordinals, home.first, side="left")) if upward else 0
+    end = len(raw_counts) if upward else int(np.searchsorted(groups.ordinals, home.last, side="right"))
     return CutLine(
-        low,
-        high,
-        drawn.measure.marks(drawn.measure.offsets(groups.ordinals[begin:end]), raw_counts[begin:end]),
+        side.low,
+        side.high,
+        side.marks(groups.ordinals[begin:end], raw_counts[begin:end]),
         raw_below + int(raw_counts[:begin].sum()),
         hidden_below=begin == 0 and raw_below > 0,
         hidden_above=end == len(raw_counts) and window.raw_above > 0,
     )
 
 
-def _shells(low: int, high: int, factor: int, drawn: Drawn, end: End | EndReach) -> Shells:
-    """Further public mass for the draw of an end beside a decimal; of whole numbers none where there are none.
+def _shells(low: int, high: int, factor: int, home: Band, measure: Measure, end: End | EndReach) -> Shells:
+    """Further public mass for the draw of an end beside a released place; of whole numbers none where there are none.
 
     Places that fell together tell no scale: then the last digit is a likely one.
     """
     scale, weights = end.scale, EVEN
+    place = home.last if end.upward else home.first
     if not scale:
-        return shells_around(low, high, drawn.ordinal, end.upward, last_digit(drawn.ordinal), factor)
-    if drawn.measure is WHOLE:
+        return shells_around(low, high, place, end.upward, width_of(home), factor)
+    if measure is WHOLE:
         scale = max(scale, Fraction(1))
         weights = {exponent: weight for exponent, weight in EVEN.items() if scale * Fraction(2) ** exponent >= 1}
-    weight = weight_of_ties(drawn.ordinal)
-    return shells_beside(low, high, factor, drawn.ordinal, scale, end.upward, weights, weight)
+    return shells_beside(low, high, factor, place, scale, end.upward, weights, weight_of_ties(place))
+
+
+def _tied(home: Band, end: End | EndReach) -> dict[int, Fraction]:
+    """Where rows may well be tied: at the released place, whose shells have mass for a single decimal, and at the typical one."""
+    tied = {home.first: TIED_WEIGHT} if home.first < home.last else {}
+    return tied if end.typical is None else {**tied, end.typical: TYPICAL_WEIGHT}
+
+
+def width_of(home: Band) -> Fraction:
+    """How far the decimals reach that a released place stands for; of a single one its last digit, which is a likely scale."""
+    return last_digit(home.first) if home.first == home.last else fraction_of(home.last) - fraction_of(home.first)

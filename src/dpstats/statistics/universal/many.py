@@ -22,8 +22,9 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
+from dpstats.statistics.universal.bands import digits_told
 from dpstats.statistics.universal.beside import Shells, shells_beside
-from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.decimals import DIGITS, fraction_of
 from dpstats.statistics.universal.draw import CLIP, RankLoss, symmetric_slope
 from dpstats.statistics.universal.measure import MIXED
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
@@ -89,11 +90,12 @@ def draw_quantiles(
     rng: RandomSource,
     *,
     root_share: Fraction | None = None,
+    digits: int = DIGITS,
 ) -> dict[Fraction, int]:
-    """The ordinal of each private quantile; `quantiles` ascend and differ."""
+    """The ordinal of each private quantile, told to a public number of digits; `quantiles` ascend and differ."""
     total = row_epsilon(epsilon, neighbors)
     expect_windows(column, likely_windows(tuple(quantiles), total, root_share))
-    drawn = draw_places(Order(column, rng), quantiles, total, root_share)
+    drawn = draw_places(Order(column, rng, digits), quantiles, total, root_share)
     return {quantile: drawn[quantile].ordinal for quantile in quantiles}
 
 
@@ -116,6 +118,15 @@ def draw_places(
             children += node.split(place, spent)
         nodes, share = children, None
     return drawn
+
+
+def digits_of_several(
+    quantiles: Sequence[Fraction], noisy_rows: int, epsilon: Fraction, root_share: Fraction | None = None
+) -> int:
+    """The digits that the draws of several quantiles can tell at the outermost of them, for one row added or removed."""
+    levels = len(quantiles).bit_length()
+    each = epsilon / levels if root_share is None else epsilon * (1 - root_share) / max(1, levels - 1)
+    return digits_told(min(quantiles[0], 1 - quantiles[-1]) * noisy_rows * each)
 
 
 @lru_cache(maxsize=64)

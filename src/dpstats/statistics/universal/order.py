@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
+from dpstats.statistics.universal.bands import DigitBands
 from dpstats.statistics.universal.beside import Shells, stretches_of
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups, lattice_groups, lowest_value_at
+from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, LatticeGroups, grouped, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import CutLine, Marks, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
@@ -76,29 +77,46 @@ class Draw(NamedTuple):
 
 
 class Order:
-    """The rows in order of (decimal, coin): what one release knows of it, drawn and computed once."""
+    """The rows in order of (decimal, coin): what one release knows of it, drawn and computed once.
 
-    def __init__(self, column: Column, rng: RandomSource) -> None:
+    Decimals that are the same to a public number of digits count as one, which goes by the first of them.
+    """
+
+    def __init__(self, column: Column, rng: RandomSource, digits: int = DIGITS) -> None:
         self.column = column
         self.rng = rng
         self.raw_rows = column.count()
+        self.bands = DigitBands(digits)
         self._cells = Cells(*(np.zeros(0, dtype=np.int64) for _ in Cells._fields))
         self._offsets = MIXED.offsets(self._cells.ordinals)
         self._marks: Marks | None = None
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """Where a decimal's cells start on the stretched line, and how wide each of them is."""
-        start, mass = MIXED.span(ordinal)
+        first, last = self.bands.band(ordinal)
+        start, mass = MIXED.span(first)
+        if first < last:
+            mass = sum(MIXED.span(last)) - start
         return start * COINS, mass
+
+    def merged(self, lattice: LatticeGroups) -> LatticeGroups:
+        """Decimals that count as one together."""
+        firsts, lasts = self.bands.around(lattice.ordinals)
+        return lattice if firsts is lasts else grouped(firsts, lattice.raw_counts)
 
     def count_group(self, ordinal: int) -> WholeGroups:
         """One decimal."""
         assert self.column.dtype is not None
-        cuts = [lowest_value_at(ordinal, self.column.dtype), lowest_value_at(ordinal + 1, self.column.dtype)]
+        first, last = self.bands.band(ordinal)
+        cuts = [lowest_value_at(first, self.column.dtype), lowest_value_at(last + 1, self.column.dtype)]
         below, up_to = self.column.counts_below(cuts)
-        if ordinal == HIGHEST_ORDINAL:  # infinite rows count as the highest decimal
+        if last == HIGHEST_ORDINAL:  # infinite rows count as the highest decimal
             up_to = self.raw_rows
-        return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
+        return WholeGroups(np.array([first]), np.array([up_to - below]), below)
+
+    def ordinal_at(self, position: int) -> int:
+        """The decimal that stands for those which own a position of the stretched line."""
+        return self.bands.roundest(MIXED.ordinal_at(position // COINS))
 
     def rows_beyond(self, ordinal: int) -> dict[bool, Part]:
         """The rows above (True) and below (False) all rows of a decimal."""
@@ -118,11 +136,17 @@ class Order:
         if new.any():
             raw_counts = np.concatenate([group.raw_counts for group in groups])[order]
             drawn = self._draw_coins(ordinals[new], raw_counts[new])
-            offsets = MIXED.offsets(drawn.ordinals)
+            offsets = self._offsets_of(drawn.ordinals)
             order = np.argsort(np.concatenate([known, drawn.ordinals]), kind="stable")
             self._cells = Cells(*(np.concatenate(both)[order] for both in zip(self._cells, drawn, strict=True)))
             self._offsets = np.stack([np.concatenate(both)[order] for both in zip(self._offsets, offsets, strict=True)])
             self._marks = None
+
+    def _offsets_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the stretches of decimals start and end in their runs: of those that count as one from the first to the last."""
+        firsts, lasts = self.bands.around(ordinals)
+        offsets = MIXED.offsets(firsts)
+        return offsets if firsts is lasts else np.stack([*offsets[:2], MIXED.offsets(lasts)[2]])
 
     def cells_of(self, groups: WholeGroups) -> tuple[int, Cells]:
         """The cells of groups that have their coins, and how many cells come before them."""
@@ -205,7 +229,7 @@ def draw_in_parts(order: Order, draws: Sequence[Draw]) -> list[Place]:
         return []
     requests = [WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin()) for _, loss, _ in draws]
     windows = order.column.order_windows(requests)
-    lattices = lattice_groups(windows)
+    lattices = [order.merged(lattice) for lattice in lattice_groups(windows)]
     groups = [_whole_groups(order, *each) for each in zip((draw.loss for draw in draws), windows, lattices, strict=True)]
     shelled = [draw.shells for draw in draws if draw.shells is not None]
     stretches = iter(stretches_of(shelled))
@@ -219,7 +243,7 @@ def draw_in_parts(order: Order, draws: Sequence[Draw]) -> list[Place]:
 def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, stretches: Sequence[Stretch] = ()) -> Place:
     """Draw a place from a part, given those of its decimals that are not all clipped."""
     if part.low == part.high:
-        return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
+        return Place(part.low, order.ordinal_at(min(part.low, LINE - 1)), part.raw_first)
     first = max(part.raw_first, math.ceil(loss.target) - loss.margin())
     last = min(part.raw_last, math.floor(loss.target) + loss.margin())
     before, cells = order.cells_of(groups)
@@ -238,7 +262,7 @@ def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, s
         hidden_above=raw_up_to < part.raw_last,
     )
     piece, position = draw_piece(cut.boosted(stretches), loss, order.rng)
-    ordinal = MIXED.ordinal_at(position // COINS)
+    ordinal = order.ordinal_at(position)
     start, width = order.span(ordinal)
     cell_start = start + (position - start) // width * width
     return HiddenPlace.at(order, position, cell_start, ordinal) if piece.hidden else Place(cell_start, ordinal, piece.raw_below)

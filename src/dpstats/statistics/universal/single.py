@@ -1,4 +1,4 @@
-"""One universal quantile: a single draw over all 15-digit decimals.
+"""One universal quantile: a single draw over all 15-digit decimals, or over fewer digits where rows are too few to tell 15.
 
 Claim      epsilon-DP, no delta, no refusal
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
@@ -19,7 +19,8 @@ from typing import NamedTuple
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
-from dpstats.statistics.universal.decimals import lattice_groups
+from dpstats.statistics.universal.bands import Band, DigitBands, digits_told, merged
+from dpstats.statistics.universal.decimals import DIGITS, lattice_groups
 from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.grain import GRAIN_SHARE, grain_reach, suited_measure
 from dpstats.statistics.universal.line import CutLine
@@ -31,15 +32,26 @@ class Drawn(NamedTuple):
 
     ordinal: int
     measure: Measure
+    digits: int = DIGITS
+    """The digits to which decimals were told apart."""
+
+    @property
+    def band(self) -> Band:
+        """The decimals that the ordinal stands for."""
+        return DigitBands(self.digits).band(self.ordinal)
 
 
-def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
+def draw_quantile(
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource, digits: int = DIGITS
+) -> int:
     """The ordinal of a private quantile of the column."""
-    return draw_with_measure(column, quantile, epsilon, neighbors, rng).ordinal
+    return draw_with_measure(column, quantile, epsilon, neighbors, rng, digits).ordinal
 
 
-def draw_with_measure(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> Drawn:
-    """A private quantile of the column, and the measure that it was drawn by."""
+def draw_with_measure(
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource, digits: int = DIGITS
+) -> Drawn:
+    """A private quantile of the column, told to a public number of digits, and the measure that it was drawn by."""
     grain_epsilon = epsilon * GRAIN_SHARE
     slope = symmetric_slope(quantile, epsilon - grain_epsilon, neighbors)
     request = WindowRequest(quantile, RankLoss(Fraction(0), slope, slope).margin())
@@ -47,15 +59,23 @@ def draw_with_measure(column: Column, quantile: Fraction, epsilon: Fraction, nei
     (window,) = column.order_windows([WindowRequest(quantile, max(request.margin, reach))])
     measure = suited_measure(window, quantile, reach, grain_epsilon, rng)
     loss = RankLoss(quantile * window.raw_rows, slope, slope)
-    _, position = draw_piece(window_pieces(window.narrowed(request), measure), loss, rng)
-    return Drawn(measure.ordinal_at(position), measure)
+    bands = DigitBands(digits)
+    _, position = draw_piece(window_pieces(window.narrowed(request), measure, bands), loss, rng)
+    return Drawn(bands.roundest(measure.ordinal_at(position)), measure, digits)
 
 
-def window_pieces(window: OrderWindow, measure: Measure) -> CutLine:
-    """The whole line cut at the decimals of a window.
+def digits_of(quantile: Fraction, noisy_rows: int, epsilon: Fraction, neighbors: Neighbors) -> int:
+    """The digits that one draw can tell, given the noisy number of all rows."""
+    slope = symmetric_slope(quantile, epsilon * (1 - GRAIN_SHARE), neighbors)
+    return digits_told(min(quantile, 1 - quantile) * noisy_rows * slope)
 
-    The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
+
+def window_pieces(window: OrderWindow, measure: Measure, bands: DigitBands) -> CutLine:
+    """The whole line cut at the bands of a window.
+
+    The outermost bands may have further rows outside the window; their loss depends on the side of them that is inside.
     """
     (groups,) = lattice_groups([window])
-    marks = measure.marks(measure.offsets(groups.ordinals), groups.raw_counts)
+    firsts, lasts, raw_counts = merged(bands.around(groups.ordinals), groups.raw_counts)
+    marks = measure.band_marks(firsts, lasts, raw_counts)
     return CutLine(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)

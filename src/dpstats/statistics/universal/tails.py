@@ -21,7 +21,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import shells_beside
-from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.decimals import DIGITS, fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
 from dpstats.statistics.universal.measure import MIXED
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
@@ -40,27 +40,29 @@ SAFE_NATS = 8
 """The tail draw never aims at fewer than this many nats' worth of rows beyond its target."""
 
 
-def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
+def draw_tail_quantile(
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource, digits: int = DIGITS
+) -> int:
     """The ordinal of a private quantile with few rows beyond it."""
-    return draw_tail_with_measure(column, quantile, epsilon, neighbors, rng).ordinal
+    return draw_tail_with_measure(column, quantile, epsilon, neighbors, rng, digits).ordinal
 
 
 def draw_tail_with_measure(
-    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource, digits: int = DIGITS
 ) -> Drawn:
-    """A private quantile with few rows beyond it, and the measure that it was drawn by."""
+    """A private quantile with few rows beyond it, told to a public number of digits, and the measure that it was drawn by."""
     total = row_epsilon(epsilon, neighbors)
     count_epsilon = total * COUNT_SHARE
     noisy_rows = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
     rest = total - count_epsilon
     if min(quantile, 1 - quantile) * noisy_rows * rest >= ENOUGH_NATS:
-        return draw_with_measure(column, quantile, rest, Neighbors.ADD_REMOVE, rng)
+        return draw_with_measure(column, quantile, rest, Neighbors.ADD_REMOVE, rng, digits)
     upward = quantile > Fraction(1, 2)
-    order = Order(column, rng)
+    order = Order(column, rng, digits)
     whole = Part(0, LINE, 0, order.raw_rows)
     middle = draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
     scale = _draw_scale(order, middle, upward, rest * SCALE_SHARE)
-    return Drawn(_draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal, MIXED)
+    return Drawn(_draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal, MIXED, digits)
 
 
 def safe_rows(epsilon: Fraction) -> int:
