@@ -70,8 +70,8 @@ def any_place(chooser: random.Random, middle: Place, upward: bool) -> int:
 def any_draws(monkeypatch: pytest.MonkeyPatch) -> random.Random:
     """What is drawn privately lies anywhere, by the chooser that comes back."""
     chooser = random.Random(4)
-    for module in (means, correlations):
-        monkeypatch.setattr(module, "draw_limits", lambda _column, epsilon, _rng: any_limits(chooser, epsilon))
+    monkeypatch.setattr(correlations, "draw_limits", lambda _column, epsilon, _rng: any_limits(chooser, epsilon))
+    monkeypatch.setattr(means, "limits_around", lambda _middle, epsilon, _spent: any_limits(chooser, epsilon))
     monkeypatch.setattr(
         winsorized,
         "draw_share",

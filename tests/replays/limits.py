@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.binned.edges import raw_counts_between
-from dpstats.statistics.clipped import cells, shells
+from dpstats.statistics.clipped import cells, shells, zeros_and_ones
 from dpstats.statistics.universal import limits
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import Piece
@@ -49,7 +48,9 @@ class Replay:
         with ExitStack() as stack:
             stack.enter_context(patch.object(limits, "_noisy_count", self._count))
             stack.enter_context(patch.object(limits, "draw_piece", self._draw))
-            stack.enter_context(patch.object(shells, "noisy_counts_between", self._shells))
+            stack.enter_context(patch.object(limits, "_noisy_counts", self._counts))
+            for module in (shells, zeros_and_ones):
+                stack.enter_context(patch.object(module, "release_counts", self._counts))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))
             return mechanism(column)
@@ -80,8 +81,7 @@ class Replay:
         self.log_probability += _log(wanted / total)
         return pieces[0], start
 
-    def _shells(self, column: Column, edges: Sequence[float], epsilon: Fraction, rng: RandomSource) -> list[int]:
-        raw_counts = raw_counts_between(column, edges)
+    def _counts(self, raw_counts: Sequence[int], epsilon: Fraction, rng: RandomSource) -> list[int]:
         noisy: list[int] = self._next(lambda: [raw + self._push(1 / epsilon) for raw in raw_counts])
         for released, raw in zip(noisy, raw_counts, strict=True):
             self._add_noise(released - raw, 1 / epsilon)

@@ -16,13 +16,17 @@ from dpstats.engines.tables.given import as_column
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import PURE_LOSS, find_statistic
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.clipped import shells
+from dpstats.statistics.clipped.zeros_and_ones import spent_by_looks
 from dpstats.statistics.means import CLIPPED_LOSS, clipped_for
 from dpstats.statistics.universal import limits
 from dpstats.statistics.universal.bands import Band, Bands, DigitBands, DistanceBands
 from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, ordinal_of
 from dpstats.statistics.universal.draw import RankLoss
 from dpstats.statistics.universal.limits import (
+    GIVING_WAY,
     MIDDLE,
+    OCTAVES_SHARE,
     REACH,
     RECOUNT_SHARE,
     ROWS_SHARE,
@@ -35,7 +39,6 @@ from dpstats.statistics.universal.limits import (
 )
 from dpstats.statistics.universal.measure import MIXED
 from tests.laws.mechanisms import exponential_of_minus
-from tests.replays import limits as replay_of_limits
 from tests.replays.limits import nats_lost, privacy_loss
 from tests.statistics.tables import ugly_columns
 from tests.twins.cells import BandsOfRows, overlapping_ranks
@@ -93,8 +96,8 @@ def test_no_course_of_limits_and_cells_tells_a_row_by_more_than_epsilon(name: st
 
 
 def test_shells_in_which_a_row_counts_more_than_once_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = replay_of_limits.raw_counts_between
-    monkeypatch.setattr(replay_of_limits, "raw_counts_between", lambda *asked: np.cumsum(real(*asked)).tolist())
+    real = shells.raw_counts_between
+    monkeypatch.setattr(shells, "raw_counts_between", lambda *asked: np.cumsum(real(*asked)).tolist())
     table, neighbour = (as_column(data) for data in PAIRS["an outlier"])  # below all others: in every count
     losses = [privacy_loss(clipped(EPSILON, seed), neighbour, table, pushing("down", seed)) for seed in range(4)]
     assert max(map(abs, losses)) > EPSILON + SLACK
@@ -219,7 +222,9 @@ def test_a_share_stays_in_its_range(share: Share, noisy_nats: Fraction) -> None:
 
 
 def test_all_shares_together_leave_something_for_the_cells() -> None:
-    assert ROWS_SHARE + MIDDLE.most + SIDE.most + RECOUNT_SHARE + SCALE.most + REACH.most < 1
+    sides = SIDE.most + RECOUNT_SHARE + max(SCALE.most + REACH.most, OCTAVES_SHARE)
+    for looks in spent_by_looks():
+        assert ROWS_SHARE + MIDDLE.most + sum(looks) + max(REACH.most, sides * (1 - GIVING_WAY * sum(looks))) < 1
 
 
 @settings(max_examples=40)
@@ -259,19 +264,27 @@ def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy:
 def test_the_loss_is_the_largest_over_all_shares() -> None:
     chooser = random.Random(5)
     largest = largest_loss()
-    assert largest < PURE_LOSS
+    assert largest <= CLIPPED_LOSS < PURE_LOSS
     assert find_statistic("mean").methods["clipped"].loss == find_statistic("sum").methods["clipped"].loss == CLIPPED_LOSS
-    assert largest == CLIPPED_LOSS
 
     def within(share: Share) -> Fraction:
         return share.least + (share.most - share.least) * Fraction(chooser.randint(0, 100), 100)
 
-    for _ in range(2000):
-        middle, side, recount = within(MIDDLE), within(SIDE), chooser.choice([Fraction(0), RECOUNT_SHARE])
-        scale, reach = chooser.choice([(Fraction(0), Fraction(0)), (within(SCALE), within(REACH))])
-        rest = 1 - ROWS_SHARE - middle - side - recount - scale - reach
-        rho = (ROWS_SHARE**2 + side**2 + recount**2 + rest**2) / 2 + (middle**2 + scale**2 + reach**2) / 8
-        assert rho <= largest
+    for looks in spent_by_looks():
+        part = 1 - GIVING_WAY * sum(looks)
+        for _ in range(500):
+            middle, side, recount = within(MIDDLE), within(SIDE), chooser.choice([Fraction(0), RECOUNT_SHARE])
+            draws = chooser.choice([(Fraction(0), Fraction(0)), (within(SCALE), within(REACH))])
+            octaves = Fraction(0) if any(draws) else chooser.choice([Fraction(0), OCTAVES_SHARE])
+            noises = [ROWS_SHARE, *looks, *(part * share for share in (side, recount, octaves))]
+            exponential = [middle, *(part * share for share in draws)]
+            noises.append(1 - sum(noises) - sum(exponential))
+            assert noises[-1] > 0
+            rho = sum(share**2 for share in noises) / 2 + sum(share**2 for share in exponential) / 8
+            assert rho <= (CLIPPED_LOSS if looks else largest)
+        if looks:  # all the rest counts zeros and ones
+            noises = [ROWS_SHARE, *looks, 1 - ROWS_SHARE - MIDDLE.least - sum(looks)]
+            assert sum(share**2 for share in noises) / 2 + MIDDLE.least**2 / 8 <= CLIPPED_LOSS
 
 
 # Behaviour

@@ -87,10 +87,11 @@ def heavy_and_light() -> tuple[np.ndarray, np.ndarray]:
 def test_a_cut_moves_outward_for_a_heavy_tail_and_inward_for_a_light_one() -> None:
     side = Side(10_000, Fraction(1), Fraction(8), Fraction(47))
     guess = cut_at(Limits(Fraction(1), Side(0, Fraction(0), Fraction(0), Fraction(0)), side, 20_000, Fraction(0)))
-    moved = [widen_cut(as_column(data), guess, Fraction(1, 5), seeded(1), 1.8)[0] for data in heavy_and_light()]
+    moved = [widen_cut(as_column(data), guess, Fraction(1, 5), Fraction(5, 9), seeded(1)).cut for data in heavy_and_light()]
     assert moved[1].high < guess.high < moved[0].high
     assert moved[0].lost[1] > moved[1].lost[1]
-    assert widen_cut(as_column(heavy_and_light()[1]), guess, Fraction(1, 5), seeded(1), 1.8, inward=False)[0].high >= guess.high
+    outward = widen_cut(as_column(heavy_and_light()[1]), guess, Fraction(1, 5), Fraction(5, 9), seeded(1), inward=False)
+    assert outward.cut.high >= guess.high
 
 
 # Intervals

@@ -156,7 +156,7 @@ HISTOGRAM = register(
 
 
 @method(
-    HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately", version=2
+    HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately", version=3
 )
 def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Counts in bins that are listed, or between private edges."""

@@ -4,7 +4,8 @@ Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
 Why        Part of epsilon finds private limits of the rows (universal/limits.py), a little tells how many rows lie beyond them
            (clipped/shells.py), and the rest buys noisy cells of the rows that are cut off there (clipped/cells.py): their number,
-           sum and squares at once. Mean, sum and interval are read off them
+           sum and squares at once. Mean, sum and interval are read off them. A column of zeros and ones is counted instead
+           (clipped/zeros_and_ones.py)
 Numerics   Exact from the rows to the noisy cells; floats after that
 No reply   Below a floor of rows times epsilon, by released numbers of rows alone (floors.py); costs what an answer does
 Source     limits.proof.md, cells.proof.md
@@ -31,13 +32,23 @@ from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
-from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, largest_loss, widen_cut
+from dpstats.statistics.clipped.shells import ALIKE_SHARE, LARGEST_SIGN, SHELLS, hidden_rows, widen_cut
+from dpstats.statistics.clipped.zeros_and_ones import (
+    ONE,
+    SURE_SCALES,
+    ZERO,
+    ZerosAndOnes,
+    look_for_zeros_and_ones,
+    release_zeros_and_ones,
+    spent_by_looks,
+)
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.universal.limits import Limits, draw_limits
+from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.limits import Limits, draw_middle, largest_loss, limits_around
 
 CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits"
 WHOLE_ERROR = "sampling error, noise, and what the cut at the limits may leave out"
-CLIPPED_LOSS = largest_loss()
+CLIPPED_LOSS = largest_loss(between=spent_by_looks())
 """Of every statistic that is read off the limits and the cells alone."""
 SUM_ERROR = "the sum of the rows in the table: noise, and what the cut at the limits may leave out"
 DEGREE = 3
@@ -79,6 +90,17 @@ class Clipped:
     """Rows inside the cut, as the last and largest part of epsilon counts them; where all seem alike, those at the middle."""
     epsilon: Fraction
     """What was spent for one row."""
+    unseen_rows: float = 0.0
+    """About how many rows far beyond the cut would go unnoticed."""
+    counted: ZerosAndOnes | None = None
+    """The rows of a column of zeros and ones."""
+
+    @property
+    def astray(self) -> Refusal | None:
+        """The refusal that is due where released numbers say that many rows lie elsewhere than in the cut."""
+        if self.counted is not None:
+            return self.counted.refusal
+        return ASTRAY if self.cut.astray else None
 
     def hidden(self) -> float:
         """Where no side shows rows, about what those may add to the sum that are there all the same.
@@ -117,22 +139,37 @@ def clipped_for(
     """Cells of a column at limits of its own, for one row added or removed; `inward` is for `widen_cut`, which gets the cut that
     `guess_cut` makes of the limits, and the part `shells` of epsilon."""
     expect_power_sums(column, LikelyClip(epsilon, room, degree))
-    limits = draw_limits(column, epsilon, rng)
+    middle = draw_middle(column, epsilon, rng)
+    is_counted, looked = look_for_zeros_and_ones(column, middle.place, epsilon, rng)
+    if is_counted:
+        left = epsilon - middle.spent - middle.spent_in_band - looked
+        return _of_zeros_and_ones(release_zeros_and_ones(column, left, rng), middle.place, degree, epsilon)
+    limits = limits_around(middle, epsilon, looked)
     left = epsilon - limits.spent
     guess = guess_cut(limits, room)
     shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else shells), left / 3)
+    left -= shells_epsilon
     power = 2 if degree >= SQUARES_DEGREE else 1
-    cut, noisy_inside = widen_cut(column, guess, shells_epsilon, rng, 1 / float(left - shells_epsilon), power, inward)
-    clip = cut.clip
+    cut, noisy_inside, spent_again = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
+    clip, unseen = cut.clip, LARGEST_SIGN / float(shells_epsilon)
+    if clip is None and middle.place in (ZERO, ONE):  # no cells: there is epsilon left to count them
+        return _of_zeros_and_ones(release_zeros_and_ones(column, left - spent_again, rng), middle.place, degree, epsilon)
     if clip is None:
-        return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon)
+        return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon, unseen)
     if degree == MEAN_DEGREE and limits.noisy_rows < FEW_ROWS:
         degree = DEGREE
-    cells = release_cells(column, clip, degree, left - shells_epsilon, rng)
-    return Clipped(cut, cells, Frame.of(clip), cells.total(0), epsilon)
+    cells = release_cells(column, clip, degree, left - spent_again, rng)
+    return Clipped(cut, cells, Frame.of(clip), cells.total(0), epsilon, unseen)
 
 
-@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
+def _of_zeros_and_ones(counted: ZerosAndOnes, middle: int, degree: int, epsilon: Fraction) -> Clipped:
+    """Cells of a column of zeros and ones, from noisy numbers of both."""
+    cut = Cut(Fraction(0), Fraction(1), None, None, fraction_of(middle))
+    unseen = SURE_SCALES / float(counted.epsilon)
+    return Clipped(cut, counted.cells(degree), Frame(0.5, 0.5), counted.noisy_rows, epsilon, unseen, counted)
+
+
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4)
 def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of the rows, cut off at private limits."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE if question.interval is None else MEAN_DEGREE)
@@ -140,12 +177,15 @@ def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outco
     return judged_clip(question, clipped, Answer(value, interval, clipped_notes(question, clipped)))
 
 
-@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
 def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The sum of the rows, cut off at private limits; its interval is for the sum of these very rows."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE)
     if clipped.cells is None:
         value, interval = _sum_of_alike(clipped, question.interval)
+        return _judged_sum(question, clipped, value, interval)
+    if clipped.counted is not None:
+        value, interval = _sum_of_counted(clipped.counted, question.interval)
         return _judged_sum(question, clipped, value, interval)
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
@@ -166,8 +206,9 @@ def _judged_sum(question: Question, clipped: Clipped, value: float, interval: In
 
 def judged_clip(question: Question, clipped: Clipped, answer: Answer, floor: Floor | None = None) -> Outcome:
     """The answer; a refusal below the floor, or where the limits lay far from most rows."""
-    if clipped.cut.astray:
-        return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
+    astray = clipped.astray
+    if astray is not None:
+        return Floor.refuse(question, answer, astray, astray.reason)
     due = (floor or MEAN_FLOOR) if (floor or MEAN_FLOOR).refusal(question, clipped.noisy_rows) else floor or clipped.floor
     return due.judge(question, clipped.noisy_rows, answer)
 
@@ -188,12 +229,25 @@ def _sum_of_alike(clipped: Clipped, level: Fraction | None) -> tuple[float, Inte
     return value, Interval(max(value - half, -LARGEST), min(value + half, LARGEST), float(level), SUM_ERROR)
 
 
+def _sum_of_counted(counted: ZerosAndOnes, level: Fraction | None) -> tuple[float, Interval | None]:
+    """The sum of zeros and ones."""
+    value = float(counted.total(1))
+    if level is None:
+        return value, None
+    weights = [1.0, 2.0] if counted.noticed else [1.0]
+    noise = counted.noise.variance * math.fsum(weight * weight for weight in weights)
+    half = critical_value(float(level), laplace_kurtosis(weights)) * math.sqrt(noise)
+    return value, Interval(value - half, value + half + 2 * counted.unnoticed, float(level), SUM_ERROR)
+
+
 def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, Interval | None]:
     """The mean that noisy cells tell, and an interval for the population's."""
     if clipped.cells is None:
         value = float(clipped.cut.middle)
         half = min((clipped.hidden() + UNSEEN_ROWS * clipped.step) / max(clipped.noisy_rows, FEWEST_ROWS), LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
+    if clipped.counted is not None:
+        return _share_and_interval(clipped.counted, level)
     frame = clipped.frame
     value = held(frame.centre + frame.radius * mean_of(clipped.cells))
     if level is None:
@@ -206,13 +260,32 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     return value, Interval(held(low), held(high), float(level), WHOLE_ERROR)
 
 
+def _share_and_interval(counted: ZerosAndOnes, level: Fraction | None) -> tuple[float, Interval | None]:
+    """The mean of zeros and ones, with an interval that holds near 0 and 1."""
+    value = min(max(counted.mean_of(1), 0.0), 2.0)
+    if level is None:
+        return value, None
+    below, above = counted.mean_reach(float(level))
+    return value, Interval(value - below, value + above, float(level), WHOLE_ERROR)
+
+
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
     """The card's lines on where rows were cut off, and on what is public."""
     rows = round_up(MEAN_FLOOR.rows_at(question))
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
         ("reliable from", f"about {counted(rows, 'row')} at this epsilon; a few rows far out, whatever they hold, are cut off"),
+        *_unseen_note(clipped),
         ("missing values", MISSING_POLICY),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )
+
+
+def _unseen_note(clipped: Clipped) -> tuple[tuple[str, str], ...]:
+    """The card's line on rows that released numbers do not show."""
+    if clipped.unseen_rows <= 0:
+        return ()
+    rows = counted(round_up(math.ceil(clipped.unseen_rows)), "row")
+    where = "neither 0 nor 1" if clipped.counted is not None else "far beyond the limits"
+    return (("not seen", f"up to about {rows} {where} would go unnoticed: the interval is for the column without them"),)

@@ -23,6 +23,7 @@ from dpstats.foundations.summaries import Column
 from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
+from dpstats.statistics.clipped.zeros_and_ones import ZerosAndOnes
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import (
     CLIPPED_CLAIM,
@@ -54,13 +55,13 @@ class Variance:
     high: float
 
 
-@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
 def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The variance of the rows, cut off at private limits."""
     return _answer(column, question, rng, lambda variance, radius: variance * radius * radius)
 
 
-@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
 def std_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The square root of the variance."""
     return _answer(column, question, rng, lambda variance, radius: math.sqrt(variance) * radius)
@@ -80,6 +81,8 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     """The variance that noisy cells tell, with an interval for the population's."""
     if clipped.cells is None:
         return Variance(0.0, 0.0, 0.0)
+    if clipped.counted is not None:
+        return _of_share(clipped.counted, level)
     cells = clipped.cells
     rows = max(cells.total(0), FEWEST_ROWS)
     mean, second, third, fourth = (cells.total(power) / rows for power in range(1, 5))
@@ -96,3 +99,13 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     lost = clipped.cut.lost_squares(clipped.frame.radius) / rows
     stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
     return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value))
+
+
+def _of_share(counted: ZerosAndOnes, level: Fraction | None) -> Variance:
+    """The variance of zeros and ones, with an interval that holds near 0 and 1; the frame's radius is 1/2."""
+    rows = max(float(counted.noisy_rows), FEWEST_ROWS)
+    value = 4 * max(counted.mean_of(2) - counted.mean_of(1) ** 2, 0.0) * rows / (rows - 1)
+    if level is None:
+        return Variance(value, 0.0, math.inf)
+    below, above = counted.variance_reach(float(level))
+    return Variance(value, max(value - 4 * below, 0.0), value + 4 * above)

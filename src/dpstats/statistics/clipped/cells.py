@@ -52,6 +52,20 @@ class NoisyCells:
         return 2 / self.epsilon**2 * inner_product(weights, weights)
 
 
+@dataclass(frozen=True)
+class EndCells(NoisyCells):
+    """Cells of rows that all lie at one end of a clip or at the other: those in between are 0, without noise."""
+
+    def noise_variance(self, weights: Floats) -> float:
+        """The variance that the noise of the first and the last cell gives to a sum of the cells with these weights."""
+        return 2 / self.epsilon**2 * (float(weights[0]) ** 2 + float(weights[-1]) ** 2)
+
+    @classmethod
+    def of(cls, noisy_first: int, noisy_last: int, degree: int, epsilon: Fraction) -> EndCells:
+        """The cells of a degree, from noisy numbers of rows at both ends."""
+        return cls(np.array([noisy_first, *[0.0] * (degree - 1), noisy_last], dtype=np.float64), float(epsilon))
+
+
 def release_cells(column: Column, clip: Clip, degree: int, epsilon: Fraction, rng: RandomSource) -> NoisyCells:
     """The noisy cells of a column, for one row added or removed."""
     raw_cells = raw_cells_of(column.power_sums(clip, degree), clip.steps)

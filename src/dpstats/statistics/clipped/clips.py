@@ -32,6 +32,8 @@ TIED_EXPONENT = 0.3
 """The exponent where half of the rows and more reach to the very same place: there may be nothing beyond it."""
 LEFT = 0.1
 """The clip leaves about this part of the rows beyond the reach, but not less than one row."""
+SAME_PLACE = Fraction(17, 16)
+"""A reach that is smaller than the scale by at most this factor was drawn a band or two before rows that are tied there."""
 ROOM = 0.0
 """The clip allows for an exponent that is larger by so much."""
 LOPSIDED_ROOM = 0.65
@@ -72,8 +74,8 @@ class Tail:
         nats = math.log(noisy_rows / float(side.rows_beyond))
         exponent = USUAL_EXPONENT
         rows_left = max(1.0, LEFT * float(side.rows_beyond))
-        if side.scale == side.reach:
-            return cls(noisy_rows, float(min(side.reach, LARGEST)), nats, TIED_EXPONENT, rows_left, True)
+        if side.reach <= side.scale <= side.reach * SAME_PLACE:
+            return cls(noisy_rows, float(min(side.scale, LARGEST)), nats, TIED_EXPONENT, rows_left, True)
         if 0 < side.scale < side.reach and nats > 1.2 * math.log(2):
             seen = _log(side.reach / side.scale) / math.log(nats / math.log(2))
             exponent += TRUSTED * (min(max(seen, LIGHTEST), HEAVIEST) - USUAL_EXPONENT)

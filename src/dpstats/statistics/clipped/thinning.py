@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.portable import Floats
+from dpstats.foundations.portable import Floats, inner_product
 
 OCTAVES = (-3, -2, -1, 0, 1, 2, 3)
 """Where the octaves of distance begin, as powers of 2 of the place."""
@@ -57,6 +57,11 @@ class Thinning:
     weights: Floats
     rows: Floats
     laws: NDArray[np.intp]
+
+    def rows_in(self, octave: int) -> float:
+        """About how many rows the laws expect in one of `OCTAVES`."""
+        expected = self.rows * _shares()[self.laws, octave]
+        return inner_product(self.weights, expected) / math.fsum(self.weights)
 
     def lost(self, end: int, power: int, quantile: float) -> float:
         """A quantile of what rows lose at a cut of `ENDS`, of a power of their distance; the place is the unit of distance."""

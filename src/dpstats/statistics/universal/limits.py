@@ -6,7 +6,8 @@ Why        A noisy number of rows; the median, to as many digits as can be told,
            either side of them three steps that add up: a noisy number of rows there, their median, whose distance from the
            middle is a public scale, and a draw that leaves about SAFE_NATS / epsilon of them beyond. A row lies on one side
            only, or in between, so that all of these cost what one does. A side with hardly a row, by its noisy number, is not
-           looked at any further. Draws are made in public bands of decimals (bands.py)
+           looked at any further; one with few is counted in octaves (octaves.py) and not drawn from. Draws are made in public
+           bands of decimals (bands.py)
 Numerics   Exact, as draw.py
 Source     limits.proof.md
 """
@@ -32,6 +33,7 @@ from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, fract
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.line import CutLine, Integers, Stretch
 from dpstats.statistics.universal.measure import MIXED
+from dpstats.statistics.universal.octaves import octave_ends, raw_counts_in_octaves, seen_in
 
 INNER_CLIP = Fraction(32)
 """Nats that the draw of the middle within its band can lose: more than the digits take that are left to tell."""
@@ -50,6 +52,14 @@ UNSURE_SCALES = 8
 RECOUNT_SHARE = Fraction(13, 100)
 THIN_SCALES = 5
 """A side whose number is small then, too, counts as empty."""
+DRAWN_NATS = 100
+"""A side with fewer rows times epsilon is counted in octaves. A draw among so few rows lands anywhere on the line now and then:
+the draw of a scale has a quarter of epsilon at most, of which each half of the rows is worth DRAWN_NATS / 8 nats there, and all
+octaves of the line together weigh about as much as e**3 of them. (Zeros and 1.5% of ones: 1% of limits beyond 1e6 with draws.)"""
+OCTAVES_SHARE = Fraction(40, 100)
+"""What those counts get: about as much as the draws would."""
+UNSEEN_SCALES = 2
+"""Rows worth this many scales of their noise may lie beyond the last octave that shows some."""
 FEWEST_DIGITS, ROWS_DOUBT, NATS_TO_SPARE, NATS_PER_DIGIT = 6, 2, 8, Fraction(23, 10)
 """The first draw of the middle tells as many digits as it has nats for, if there are fewer rows than it seems, by two scales of
 their noise. Few rows that are all tied at 1/3 would not be found by a draw that told 15 digits."""
@@ -78,12 +88,11 @@ SCALE = Share(30, Fraction(3, 100), Fraction(25, 100))
 REACH = Share(50, Fraction(15, 100), Fraction(18, 100))
 
 
+GIVING_WAY = Fraction(14, 10)
+"""By how much less the sides get, over what other steps took before them: so that something is left even where rows are few."""
+
+
 Shares = tuple[Fraction, ...]
-
-
-def thin_rows(epsilon: Fraction) -> float:
-    """About how many rows a side may have that counts as empty."""
-    return float(THIN_SCALES / (epsilon * RECOUNT_SHARE))
 
 
 @dataclass(frozen=True)
@@ -113,22 +122,37 @@ class Limits:
     spent: Fraction
 
 
-def largest_loss() -> Fraction:
+def largest_loss(between: Sequence[Shares] = ((),)) -> Fraction:
     """At most rho / epsilon**2 of the limits together with one step of Laplace noise that spends all the rest of epsilon.
 
-    Noise counts with half of its squared share, a draw with an eighth. The sum is convex in the shares, so it is largest where
-    each of them is at an end of its range.
+    `between` lists what steps of Laplace noise may take between the middle and the sides, which may then be left out. Noise
+    counts with half of its squared share, a draw with an eighth. The sum is convex in the shares, so it is largest where each of
+    them is at an end of its range.
     """
     none = Fraction(0)
-    side_draws = [(none, none), *product(SCALE.ends(), REACH.ends())]
-    courses: list[tuple[Shares, Shares]] = list(product(product(SIDE.ends(), (none, RECOUNT_SHARE)), side_draws))
-    courses += [((), (inner,)) for inner in REACH.ends()]  # of a row in the middle's band
+    counts = list(product(SIDE.ends(), (none, RECOUNT_SHARE)))
+    sides: list[tuple[Shares, Shares]] = [(each, ()) for each in counts]
+    sides += product(counts, product(SCALE.ends(), REACH.ends()))
+    sides += [((*each, OCTAVES_SHARE), ()) for each in counts]
     losses = []
-    for middle, (counts, after) in product(MIDDLE.ends(), courses):
-        noises, draws = [ROWS_SHARE, *counts], [middle, *after]
-        noises.append(1 - sum(noises, none) - sum(draws, none))
-        losses.append(sum((share**2 for share in noises), none) / 2 + sum((share**2 for share in draws), none) / 8)
+    for middle, steps in product(MIDDLE.ends(), between):
+        part = 1 - GIVING_WAY * sum(steps, none)
+        courses = [(tuple(part * share for share in noises), tuple(part * share for share in draws)) for noises, draws in sides]
+        courses += [((), (inner,)) for inner in REACH.ends()]  # of a row in the middle's band
+        courses += [((), ())] if steps else []  # without sides
+        for noises, draws in courses:
+            losses.append(_loss_of([ROWS_SHARE, *steps, *noises], [middle, *draws]))
     return max(losses)
+
+
+def _loss_of(noises: Shares | list[Fraction], draws: Shares | list[Fraction]) -> Fraction:
+    """rho / epsilon**2 of steps with these shares and a last one with noise that takes the rest."""
+    none = Fraction(0)
+    rest = 1 - sum(noises, none) - sum(draws, none)
+    return sum((share**2 for share in (*noises, rest)), none) / 2 + sum((share**2 for share in draws), none) / 8
+
+
+_EVERYWHERE = (-HIGHEST_ORDINAL, HIGHEST_ORDINAL)
 
 
 class _Line:
@@ -205,31 +229,60 @@ class _LinePart:
         return self.draw(RankLoss(Fraction(self.raw_first + left_out), inward, outward, _clip_for(inward)), stretches)
 
 
+@dataclass(frozen=True)
+class Middle:
+    """The middle of a column's rows, and what was spent on it."""
+
+    line: _Line
+    band: Band
+    """The decimals among which the middle was found."""
+    raw_ranks: tuple[int, int]
+    """How many rows lie below the band, and how many below or in it."""
+    place: int
+    """The middle itself, as an ordinal."""
+    noisy_rows: int
+    spent: Fraction
+    """On the number of rows and the band."""
+    spent_in_band: Fraction
+    """On the place in the band: rows of the sides have no part in it."""
+
+
 def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     """Draw them out of the epsilon of a whole statistic, for one row added or removed; `spent` says how much of it was used."""
+    return limits_around(draw_middle(column, epsilon, rng), epsilon)
+
+
+def draw_middle(column: Column, epsilon: Fraction, rng: RandomSource) -> Middle:
+    """Draw the middle out of the epsilon of a whole statistic."""
     expect_windows(column, _likely_windows(epsilon))
     line = _Line(column, rng)
     raw_rows = line.raw_rows
     rows_epsilon = epsilon * ROWS_SHARE
     noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
-    middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
+    middle_epsilon = epsilon * MIDDLE.of(noisy_rows * epsilon)
     bands = DigitBands(_digits_told(noisy_rows * epsilon, middle_epsilon / epsilon))
-    everywhere = (-HIGHEST_ORDINAL, HIGHEST_ORDINAL)
-    first, last = middle = _LinePart(line, everywhere, (0, raw_rows), bands).median(middle_epsilon, CLIP)
-    raw_below, raw_up_to = _ranks_at(column, middle)
+    band = middle = _LinePart(line, _EVERYWHERE, (0, raw_rows), bands).median(middle_epsilon, CLIP)
+    raw_ranks = _ranks_at(column, band)
     inner_epsilon = Fraction(0)
-    if first < last:
+    if band.first < band.last:
         inner_epsilon = epsilon * REACH.of(noisy_rows * epsilon)
-        middle = _LinePart(line, middle, (raw_below, raw_up_to), DigitBands(DIGITS)).median(inner_epsilon, INNER_CLIP)
-    place = middle.last
-    below = _LinePart(line, (everywhere[0], first - 1), (0, raw_below), DistanceBands(place, upward=False))
-    above = _LinePart(line, (last + 1, everywhere[1]), (raw_up_to, raw_rows), DistanceBands(place, upward=True))
-    looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
+        middle = _LinePart(line, band, raw_ranks, DigitBands(DIGITS)).median(inner_epsilon, INNER_CLIP)
+    return Middle(line, band, raw_ranks, middle.last, noisy_rows, rows_epsilon + middle_epsilon, inner_epsilon)
+
+
+def limits_around(middle: Middle, epsilon: Fraction, spent_between: Fraction = Fraction(0)) -> Limits:
+    """The limits on either side of a middle, of the same epsilon, of which other steps have spent a part meanwhile."""
+    line, place, (raw_below, raw_up_to) = middle.line, middle.place, middle.raw_ranks
+    left = epsilon - GIVING_WAY * spent_between
+    below = _LinePart(line, (_EVERYWHERE[0], middle.band.first - 1), (0, raw_below), DistanceBands(place, upward=False))
+    above = _LinePart(line, (middle.band.last + 1, _EVERYWHERE[1]), (raw_up_to, line.raw_rows), DistanceBands(place, upward=True))
+    side_epsilon = left * SIDE.of(middle.noisy_rows * left)
+    looks = [_Look(part, upward, left, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
         likely = look.at(place, likely).scale
-    spent = rows_epsilon + middle_epsilon + max(inner_epsilon, *(look.spent for look in looks))
-    return Limits(fraction_of(place), looks[0].side, looks[1].side, noisy_rows, spent)
+    spent = middle.spent + spent_between + max(middle.spent_in_band, *(look.spent for look in looks))
+    return Limits(fraction_of(place), looks[0].side, looks[1].side, middle.noisy_rows, spent)
 
 
 class _Look:
@@ -255,6 +308,9 @@ class _Look:
         if self._is_thin or part.low == part.high:
             return self.side
         noisy_nats = self.noisy_rows * self._epsilon
+        if noisy_nats < DRAWN_NATS:
+            self.side = self._in_octaves(middle, likely)
+            return self.side
         scale_epsilon, reach_epsilon = (self._epsilon * share.of(noisy_nats) for share in (SCALE, REACH))
         self.spent += scale_epsilon + reach_epsilon
         (around,) = stretches_of([shells_around(part.low, part.high, middle, self._upward, likely)])
@@ -266,6 +322,19 @@ class _Look:
         reach = self._distance(part.reach(self._upward, reach_epsilon, beside), middle)
         self.side = Side(self.noisy_rows, scale, reach, SAFE_NATS / reach_epsilon)
         return self.side
+
+    def _in_octaves(self, middle: int, likely: Fraction) -> Side:
+        """A side of few rows: as noisy counts of them in octaves of their distance tell it."""
+        part, epsilon = self._part, self._epsilon * OCTAVES_SHARE
+        self.spent += epsilon
+        ends = octave_ends(middle, self._upward, likely, (part.first, part.last))
+        raw_counts = raw_counts_in_octaves(part.line.column, ends, self._upward, (part.raw_first, part.raw_last))
+        noisy = _noisy_counts(raw_counts, epsilon, part.line.rng)
+        seen = seen_in(noisy, 1 / float(epsilon))
+        if seen is None:
+            return EMPTY
+        scale, reach = (abs(fraction_of(ends[octave]) - fraction_of(middle)) for octave in (seen.typical, seen.last))
+        return Side(self.noisy_rows, scale, reach, UNSEEN_SCALES / epsilon)
 
     def _outer_end(self, band: Band) -> int:
         return band.last if self._upward else band.first
@@ -280,6 +349,12 @@ class _Look:
 
 def _noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
     return raw_count + int(sample_discrete_laplace(1 / epsilon, 1, rng)[0])
+
+
+def _noisy_counts(raw_counts: Sequence[int], epsilon: Fraction, rng: RandomSource) -> list[int]:
+    """Counts of disjoint sets of rows, with noise."""
+    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
+    return [raw + drawn for raw, drawn in zip(raw_counts, noise, strict=True)]
 
 
 def _clip_for(slope: Fraction) -> Fraction:
