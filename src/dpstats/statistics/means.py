@@ -32,7 +32,7 @@ from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
-from dpstats.statistics.clipped.shells import ALIKE_SHARE, LARGEST_SIGN, SHELLS, hidden_rows, widen_cut
+from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, unseen_rows, widen_cut
 from dpstats.statistics.clipped.zeros_and_ones import (
     ONE,
     SURE_SCALES,
@@ -117,7 +117,8 @@ class Clipped:
     @property
     def floor(self) -> Floor:
         """What a mean takes; more where all rows seem alike, so that those that hide are few beside them."""
-        return MEAN_FLOOR if self.cells is not None else ALIKE_FLOOR
+        alike = self.cells is None if self.counted is None else self.counted.seem_alike
+        return ALIKE_FLOOR if alike else MEAN_FLOOR
 
 
 def read_clipped(column: Column, question: Question, rng: RandomSource, degree: int = DEGREE, room: float = ROOM) -> Clipped:
@@ -151,7 +152,7 @@ def clipped_for(
     left -= shells_epsilon
     power = 2 if degree >= SQUARES_DEGREE else 1
     cut, noisy_inside, spent_again = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
-    clip, unseen = cut.clip, LARGEST_SIGN / float(shells_epsilon)
+    clip, unseen = cut.clip, unseen_rows(shells_epsilon)
     if clip is None and middle.place in (ZERO, ONE):  # no cells: there is epsilon left to count them
         return _of_zeros_and_ones(release_zeros_and_ones(column, left - spent_again, rng), middle.place, degree, epsilon)
     if clip is None:

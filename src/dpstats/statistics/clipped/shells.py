@@ -36,7 +36,10 @@ from dpstats.statistics.universal.octaves import seen_in
 SHELLS = Fraction(20, 100)
 ALIKE_SHARE = Fraction(1, 4)
 """What the shells get where no row beside the middle was seen, and all depends on them."""
-OCTAVES = (*NEAR_OCTAVES, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48)
+FAR, COARSE = 6, 11
+"""So many octaves beyond a cut, or of the other side's cut, nobody would expect rows. All further ones are one shell: where they
+are does not matter to a refusal, and one shell shows fewer of them than many do."""
+OCTAVES = (*NEAR_OCTAVES, 4, 5, FAR)
 """Where shells begin, in octaves beyond the cut."""
 ALLOWED, LIKELY = 0.92, 0.7
 """The quantiles of what may be lost that an interval allows for, and that the place of the cut supposes."""
@@ -47,30 +50,29 @@ TYPICAL = 0.7
 """Where rows of a shell lie, as a part of the distance at which it ends."""
 SURE_SHELL = 2
 """Shells that begin so many octaves beyond a cut show rows; those before say how rows thin out."""
-INWARD_OCTAVES = (-20, -12, -8, -5)
-"""And where there is no cut on a side, before the first of these there is one from the middle on."""
-FIRST_SIGN, SIGN_PER_OCTAVE, LARGEST_SIGN = 2.5, 0.9, 9.0
-"""A shell shows rows where its noisy number is more than this many scales of its noise: more far out, as mistakes cost more."""
+UNCUT_OCTAVES = (-20, -12, -8, -5, *OCTAVES, 8, COARSE)
+"""And where there is no cut on a side; before the first of these there is one from the middle on."""
+FIRST_SIGN, SIGN_PER_OCTAVE, LARGEST_SIGN, FAR_SIGN = 2.5, 0.9, 6.0, 4.0
+"""A shell shows rows where its noisy number is more than this many scales of its noise: more further out, as mistakes cost more,
+but less in the last one, where a mistake is a refusal."""
 SECOND_PART = Fraction(1, 4)
 """The part of what is left for the cells that a second look takes, where the first one shows rows far out: about 15% of epsilon.
 It is asked for in 1 to 3 of 100 columns with light tails, and in more where a side seems empty."""
 INWARD_PART = Fraction(1, 2)
 """The same where rows are sought further in than the first look: if it does not find them, there is no reply."""
-BOTH_SIGN, BOTH_PER_OCTAVE, LARGEST_BOTH, LEAST_AGAIN = 8.5, 0.75, 14.0, 2.0
+BOTH_SIGN, BOTH_PER_OCTAVE, LARGEST_BOTH, FAR_BOTH, LEAST_AGAIN = 8.5, 0.75, 11.0, 8.5, 2.0
 """Scales by which both looks together exceed 0 where rows are believed, more further out; by the second one alone at least
 LEAST_AGAIN. Noise does so in about 1 of 10,000 columns."""
 EXCESS_SIGN, EXCESS_PART = 6.0, 0.5
 """A shell near the cut shows rows of another kind where it has this many scales more than the laws of thinning expect there, and
 this part more. A heap of 3% beyond a cut has no law that the body follows, too: it was left out of mean and interval."""
-NEAR_ROWS, NEAR_ROW, SIDE_ROWS = 12.0, 7.0, 25.0
+NEAR_ROWS, NEAR_ROW, SIDE_ROWS = 12.0, 9.0, 25.0
 """Scales of rows in all shells around a cut, and in one of them, below which a side of SIDE_ROWS has its rows further in: the
 reach was drawn too far out, as for 1 of 100 standard deviations of small whole numbers."""
 INNER_OCTAVES = tuple(range(-60, NEAR_OCTAVES[0]))
 """Where a second look seeks them."""
 HIDDEN_SCALES = 3.0
 """Scales by which noise may hide rows that would otherwise show: it does more in 1 of 40 shells."""
-FAR, COARSE = 6, 11
-"""So many octaves beyond a cut, or of the other side's cut, nobody would expect rows."""
 NEAR_SIGN, NEAR = 5.0, 3
 """On a side without a cut, that holds for shells within so many octaves of the other side's cut, or of the size of the middle."""
 FEWEST = 0.5
@@ -84,42 +86,42 @@ _LARGEST = Fraction(sys.float_info.max)
 
 @dataclass(frozen=True)
 class _SideShells:
-    """Where the shells of one side of the middle begin, as distances from it; the last one has no end."""
+    """Where the shells of one side of the middle begin, as distances from it. Nobody expects rows in the last one."""
 
     distances: tuple[Fraction, ...]
     signs: tuple[float, ...]
     """Scales of noise above which a shell shows rows."""
     both_signs: tuple[float, ...]
     """The same for two looks together."""
-    far: tuple[int, ...]
-    """The places of shells in which nobody would expect rows."""
 
     @classmethod
     def beyond(cls, distance: Fraction, octaves: Sequence[int] = OCTAVES) -> _SideShells:
         """Around a cut at that distance, and beyond."""
         return cls(
             tuple(distance * Fraction(2) ** octave for octave in octaves),
-            tuple(_sign_at(octave) for octave in octaves),
-            tuple(_both_sign_at(octave) for octave in octaves),
-            tuple(place for place, octave in enumerate(octaves) if octave >= FAR),
+            (*(_sign_at(octave) for octave in octaves[:-1]), FAR_SIGN),
+            (*(_both_sign_at(octave) for octave in octaves[:-1]), FAR_BOTH),
         )
 
     @classmethod
     def without_cut(cls, other: Fraction, middle: Fraction) -> _SideShells:
         """From the middle on, in units of the other side's cut."""
         unit = other or abs(middle) or Fraction(1)
-        octaves = (*INWARD_OCTAVES, *OCTAVES)
-        is_near = [False, *(abs(octave + 0.5) < NEAR for octave in octaves)]
+        is_near = [False, *(abs(octave + 0.5) < NEAR for octave in UNCUT_OCTAVES[:-1])]
         return cls(
-            (Fraction(0), *(unit * Fraction(2) ** octave for octave in octaves)),
-            tuple(NEAR_SIGN if near else LARGEST_SIGN for near in is_near),
-            tuple(BOTH_SIGN if near else LARGEST_BOTH for near in is_near),
-            tuple(place for place, octave in enumerate((-99, *octaves)) if octave >= COARSE),
+            (Fraction(0), *(unit * Fraction(2) ** octave for octave in UNCUT_OCTAVES)),
+            (*(NEAR_SIGN if near else LARGEST_SIGN for near in is_near), FAR_SIGN),
+            (*(BOTH_SIGN if near else LARGEST_BOTH for near in is_near), FAR_BOTH),
         )
 
     def showing(self, noisy: Sequence[int], scale: float) -> list[int]:
         """The places of the shells that show rows."""
         return [place for place, (count, sign) in enumerate(zip(noisy, self.signs, strict=True)) if count > sign * scale]
+
+
+def unseen_rows(epsilon: Fraction) -> float:
+    """About how many rows far beyond a cut the shells do not show."""
+    return (FAR_SIGN + HIDDEN_SCALES) / float(epsilon)
 
 
 def hidden_rows(epsilon: Fraction) -> float:
@@ -250,7 +252,7 @@ class _CountedSide:
     @property
     def is_astray(self) -> bool:
         """Whether there are rows where nobody would expect any, or none where there should be."""
-        return self.is_lost or any(place in self.shells.far for place in self.showing)
+        return self.is_lost or len(self.shells.signs) - 1 in self.showing
 
     def seen_again(self, noisy: Sequence[int], scale: float) -> _CountedSide:
         """The side after a second look at the same shells: rows are believed that both looks show."""
@@ -260,7 +262,7 @@ class _CountedSide:
             if both > self.shells.both_signs[place] and noisy[place] > LEAST_AGAIN * scale:
                 believed.append(place)
             else:
-                self.noisy[place] = max(0, min(self.noisy[place], noisy[place]))
+                self.noisy[place] = max(0, noisy[place])
         found = _CountedSide(self.shells, self.noisy, self.distance, self.tail, self.scale)
         found.showing = believed
         return found

@@ -72,6 +72,11 @@ class ZerosAndOnes:
         return max(0, self.twos - self.noticed)
 
     @property
+    def seem_alike(self) -> bool:
+        """Whether the noise explains all rows that are 0, or all that are 1."""
+        return min(self.zeros, self.ones) * self.epsilon <= SURE_SCALES
+
+    @property
     def noise(self) -> CountNoise:
         """The noise of each number."""
         return CountNoise.laplace(float(self.epsilon))
