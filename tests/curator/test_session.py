@@ -260,9 +260,9 @@ def test_a_unit_pays_for_all_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> Non
     survey = session(unit="person", max_rows_per_unit=4)
     seen = asked_with(monkeypatch)
     release = survey.median("income", epsilon=1)
-    assert seen[0].cost == dp.PrivacyCost(Fraction(1, 4))
+    assert seen[0].cost == dp.PrivacyCost(Fraction(9, 10) / 4)  # the rest is for a step by person
     assert release.cost == dp.PrivacyCost(1, unit="person")
-    assert "epsilon = 0.25 for one row" in dict(release.notes)["price of a row"]
+    assert "epsilon = 0.225 for one row" in dict(release.notes)["price of a row"]
     survey.median("income", epsilon=1, delta=1e-6, method="ptr")
     growth = sum(np.exp(0.25 * step) for step in range(4))
     assert float(seen[1].delta) == pytest.approx(1e-6 / growth)

@@ -32,6 +32,7 @@ from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import open_columns
+from dpstats.engines.units.sums import UnitSteps
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
@@ -114,9 +115,10 @@ class Desk:
         text = self.text_of(scope, question)
         request = Request(question, text, scope.to_dict(*names), question.cost, scope.former_dict(*names))
         opened = self.opened(scope, question, names)
+        units = self.protection.units(question, self.schema)
 
         def compute() -> Release | NoReply:
-            return request.reply(row_question.run(opened, source), row_question, self.protection, source)
+            return request.reply(row_question.run(of_units(opened, units), source), row_question, self.protection, source)
 
         result = self.serve(request, compute, source)
         assert not isinstance(result, GroupedRelease)
@@ -284,7 +286,11 @@ class Request:
                 outcome = replace(outcome, interval=interval, intervals=intervals)
         if row_question.epsilon != self.cost.epsilon:
             row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {self.cost} for a {self.cost.unit}"
+            row += ", steps by unit included" if protection.unit_steps(self.question) and "by" not in self.scope else ""
             notes.append(("price of a row", row))
+        if protection.rows_per_unit > 1 and isinstance(outcome, Answer):
+            steps, grouped = protection.unit_steps(self.question), "by" in self.scope
+            notes += protection.notes_on_errors(self.question.method, outcome, steps, grouped=grouped)
         return row_question.reply(outcome, private=source.private, text=self.text, cost=self.cost, notes=tuple(notes))
 
     def or_refusal(self, result: Result | Refusal, source: RandomSource) -> Result:
@@ -311,6 +317,13 @@ def loss_of(desk: Desk, request: Request) -> Fraction:
         return PURE_LOSS
     steps = steps_between(desk.protection.neighbors, desk.protection.rows_per_unit)
     return unit_loss(request.question.method.loss, request.cost.delta, steps)
+
+
+def of_units(opened: Column | Table | CodedTable, units: UnitSteps | None) -> Column | Table | CodedTable:
+    """What was opened, told whose rows it has where that matters and it can ask by unit."""
+    if units is not None and hasattr(opened, "take_units"):
+        opened.take_units(units)
+    return opened
 
 
 def library_of(table: object) -> str:

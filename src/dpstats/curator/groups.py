@@ -18,7 +18,7 @@ from typing import Any
 
 from dpstats.curator.asker import Asker
 from dpstats.curator.classifier_words import ClassifierWords
-from dpstats.curator.desk import Desk, Request, RowsOf
+from dpstats.curator.desk import Desk, Request, RowsOf, of_units
 from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
@@ -152,7 +152,7 @@ class Groups(Asker, GroupMethods):
         keys_read = [ColumnReference(name, kind) for name, kind in zip(self._by, self._kinds, strict=True)]
         self._table.check_expressions(scope, [*keys_read, *scope.nodes_behind(columns)])
         request = Request(question, text, canonical, cost, scope.former_dict(*columns))
-        row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
+        row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True, grouped=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
@@ -207,7 +207,8 @@ class _Answering:
         numeric = self.scope.reads_numbers(question, columns) if columns else ()
 
         def answer(key: Key, opened: Column | Table | CodedTable) -> Outcome:
-            return outcome_of(lambda: question.run(opened, sources[key]), sources[key])
+            units = self.table.protection.units(question, self.table.schema, grouped=True)
+            return outcome_of(lambda: question.run(of_units(opened, units), sources[key]), sources[key])
 
         if question.statistic.reads_codes:
             numbers = {key: number for number, key in enumerate(group_keys.keys)}

@@ -87,8 +87,10 @@ def planned_request(session: Session, plan: PlanDocument, epsilon: Fraction | No
             "a question whose groups or levels are chosen privately cannot be planned: list them (keys, levels), and n is about "
             "how many rows one group has."
         )
-    narrowed = narrowed_scope(session._scope, document).is_narrowed or "by" in request.scope
-    return PlannedRequest(plan, request, partial(session._table.protection.row_question, narrowed=narrowed))
+    grouped = "by" in request.scope
+    narrowed = narrowed_scope(session._scope, document).is_narrowed or grouped
+    as_row = partial(session._table.protection.row_question, narrowed=narrowed, grouped=grouped)
+    return PlannedRequest(plan, request, as_row)
 
 
 def _priced(session: Session, document: QuestionDocument) -> Request:

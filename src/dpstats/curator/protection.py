@@ -6,30 +6,45 @@ Neighbors  ADD_REMOVE or CHANGE_ONE of a unit
 Why        At most `rows_per_unit` rows of a unit are left (engines/units/contributions.py), so neighbouring tables are that many
            steps apart, or twice as many when a unit is changed; accounting/groups.py turns the price around. Filters and
            derived columns look at one row at a time, so they add no steps. Groups share no rows, so asking all of them is
-           one question
+           one question. Steps by unit (statistics/by_unit.py) are epsilon-DP for a unit with all of its rows; they get UNIT_SHARE
+           of epsilon, and the rest of it is what the price of a row is made of
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.units.contributions import Bound, MissingUnit
+from dpstats.engines.units.sums import UnitSteps
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.registry import Question
+from dpstats.foundations.registry import Answer, Method, Question
+from dpstats.foundations.results import INDEPENDENT
+from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import counted
+from dpstats.statistics.by_unit import as_alike
 
 if TYPE_CHECKING:
     from dpstats.accounting.budgets import Budget
     from dpstats.curator.ledger.terms import Terms
 
+UNIT_SHARE = Fraction(1, 10)
+"""Of epsilon, for what a question asks by unit: its noise is a quarter of the variance at 500 units and epsilon 1, and a fortieth
+at 5,000. `test_losses_allow_for_steps_by_unit` says how large it may be."""
 ROW = "row"
 """The unit of a table in which every row is a unit of its own."""
 TOTALS = ("count", "sum")
 """Statistics that are smaller where rows are left out, by about their share."""
+
+
+def tells_errors(outcome: Answer) -> bool:
+    """Whether an answer says how certain it is, of a population that the rows are drawn from."""
+    told = outcome.value
+    return bool(outcome.interval or outcome.intervals) or any(hasattr(told, name) for name in ("p_value", "errors"))
 
 
 @dataclass(frozen=True)
@@ -59,12 +74,50 @@ class Protection:
         columns = tuple(sorted((name, kind) for name, kind in schema.items() if kind is not ColumnType.OTHER))
         return Bound(self.unit, schema[self.unit], self.rows_per_unit, columns, self.missing_unit, key)
 
-    def row_question(self, question: Question, *, narrowed: bool) -> Question:
+    def row_question(self, question: Question, *, narrowed: bool, grouped: bool = False) -> Question:
         """The question as the statistic gets it, at the price of a row; `narrowed` means filtered or grouped."""
         if self.is_by_row and not narrowed:
             return question
-        amount = row_cost(question.epsilon, question.delta, steps_between(self.neighbors, self.rows_per_unit))
+        left = question.epsilon if grouped or not self.unit_steps(question) else question.epsilon * (1 - UNIT_SHARE)
+        amount = row_cost(left, question.delta, steps_between(self.neighbors, self.rows_per_unit))
         return replace(question, cost=PrivacyCost(spendable_epsilon(amount.epsilon), amount.delta, Neighbors.ADD_REMOVE, ROW))
+
+    def unit_steps(self, question: Question) -> int:
+        """How many steps by unit a question takes, by its parameters alone."""
+        by_unit = question.method.by_unit
+        return 0 if self.rows_per_unit == 1 or by_unit is None else by_unit(question)
+
+    def step_epsilon(self, question: Question) -> Fraction | None:
+        """What each of these steps spends, for one unit added or removed; None where there are none.
+
+        A changed unit is one removed and one added.
+        """
+        steps = self.unit_steps(question)
+        return question.epsilon * UNIT_SHARE / steps / steps_between(self.neighbors, 1) if steps else None
+
+    def units(self, question: Question, schema: Mapping[str, ColumnType], *, grouped: bool = False) -> UnitSteps | None:
+        """What a column tells a question of whose rows it has; None where a unit has one row at most.
+
+        A unit may be in several groups, so that no steps by unit are taken in them.
+        """
+        bound = self.bound(schema, bytes(32)) if self.rows_per_unit > 1 else None
+        if bound is None:
+            return None
+        return UnitSteps.of(bound, None if grouped else self.step_epsilon(question), self.unit_steps(question))
+
+    def notes_on_errors(self, method: Method, outcome: Answer, steps: int, *, grouped: bool) -> list[tuple[str, str]]:
+        """The card's line on how an answer's errors allow for several rows of a unit; none where it tells no errors."""
+        if not tells_errors(outcome):
+            return []
+        if method.by_unit is None:
+            return [(INDEPENDENT, f"intervals and p-values are too sure if rows of a {self.unit} are alike")]
+        if method.by_unit is as_alike or (steps and grouped):
+            return [("errors", f"by {self.unit}: as if the rows of a {self.unit} were all alike, which is the most there can be")]
+        if not steps:
+            return []
+        return [
+            ("errors", f"by {self.unit}: {decimal_text(UNIT_SHARE)} of epsilon tells how alike the rows of a {self.unit} are")
+        ]
 
     def rows_used(self) -> str:
         """How many rows of a unit are used, in words."""

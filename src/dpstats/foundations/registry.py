@@ -178,6 +178,9 @@ class Method:
     check: Callable[[Question], None] | None = None
     """Raises where the method cannot answer a question of the statistic, such as one with too many features; before anything is
     spent or read. None where it can answer all."""
+    by_unit: Callable[[Question], int] | None = None
+    """Where units have several rows: how many steps by unit it takes, by the question alone, so that its errors allow for them; 0
+    where they need none. None where errors take rows as independent, which the reply then says."""
 
 
 @dataclass(frozen=True)
@@ -553,13 +556,14 @@ def method(
     loss: Fraction = PURE_LOSS,
     version: int = 1,
     check: Callable[[Question], None] | None = None,
+    by_unit: Callable[[Question], int] | None = None,
 ) -> Callable[[Callable[..., Answer | Refusal]], Callable[..., Answer | Refusal]]:
     """Decorator: the function below computes `statistic` by the method `name`."""
 
     def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
         if name in statistic.methods:
             raise DpstatsError(f"{statistic.name} has a method named {name!r} already.")
-        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss, check)
+        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss, check, by_unit)
         return run
 
     return attach

@@ -33,6 +33,9 @@ else:
 
 NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source, for tests only"
 
+INDEPENDENT = "rows as independent"
+"""The heading of the note that errors take rows as independent although units may have several."""
+
 _MOST_SHOWN, _FIRST_SHOWN = 20, 5
 _LOUD = ";color:#c00;font-weight:bold"
 
@@ -155,7 +158,7 @@ class Release(Proposable, Generic[Value]):
         rough = " (rough)" if self.rough else ""
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
         again = " (from the archive)" if any(heading == "archive" for heading, _ in self.notes) else ""
-        return f"{self.question} = {self.shown_value()}{rough}{within}, cost {self.cost}{again}{mark}"
+        return f"{self.question} = {self.shown_value()}{rough}{within}{self._independent()}, cost {self.cost}{again}{mark}"
 
     def __repr__(self) -> str:
         return f"Release({self})"
@@ -170,6 +173,10 @@ class Release(Proposable, Generic[Value]):
 
     def _unknown(self) -> str:
         return f"interval unknown: {self.unknown}"
+
+    def _independent(self) -> str:
+        """What the printed line says where errors take rows as independent although units may have several."""
+        return f" ({INDEPENDENT}: too sure)" if any(heading == INDEPENDENT for heading, _ in self.notes) else ""
 
     def card(self, *, whole: bool = False) -> Card:
         """The release's passport; of very many values it shows the first few, or with `whole` all of them."""
@@ -210,7 +217,8 @@ class Release(Proposable, Generic[Value]):
         if not callable(summary):
             raise TypeError(f"{self.question} has no summary: print the release, or its card().")
         why = f"\nRough: {dict(self.notes).get('rough', 'too few rows at this epsilon')}" if self.rough else ""
-        return f"{summary(self.intervals)}{why}"
+        alike = f"\nErrors take {INDEPENDENT}: {dict(self.notes)[INDEPENDENT]}" if self._independent() else ""
+        return f"{summary(self.intervals)}{why}{alike}"
 
     def plot(self, path: str | Path | None = None) -> Picture | None:
         """Draw it into an .svg or .png file, or for a notebook. Needs matplotlib: pip install 'dpstats[plots]'."""

@@ -59,6 +59,59 @@ class Clip:
         return min(max(in_units(value, self.unit) - self.low, 0), self.steps)
 
 
+@dataclass(frozen=True)
+class PlaceScore:
+    """A public row map to whole numbers: how far a row's place in a clip is from a centre, or its square less a number."""
+
+    clip: Clip
+    centre: int
+    square: int | None = None
+    """What is taken off the square; None for the distance itself."""
+
+
+@dataclass(frozen=True)
+class BelowScore:
+    """A public row map to whole numbers: `weight` for each of the cuts that a row lies strictly below, less `centre`.
+
+    Rows and cuts are compared as in `Column.counts_below`.
+    """
+
+    cuts: tuple[float | int, ...]
+    weight: int
+    centre: int
+
+
+UnitScore = PlaceScore | BelowScore
+
+
+class SquareOctaves(NamedTuple):
+    """Units by the square of the sum of their rows' scores: place 0 has those of 0, place j those from 2**(j-1) to below 2**j."""
+
+    raw_units: tuple[int, ...]
+    raw_squares: tuple[int, ...]
+    """Exact sums of the squares."""
+
+
+class Units(Protocol):
+    """The units that a column's rows belong to, where they may have several rows each."""
+
+    @property
+    def rows(self) -> int:
+        """The most rows of a unit, which is public."""
+        ...
+
+    def next_step(self) -> Fraction | None:
+        """The epsilon that a step by unit may spend, for one unit added or removed with all of its rows; each call is one step.
+
+        None where the question has none, such as in groups.
+        """
+        ...
+
+    def squares(self, score: UnitScore) -> SquareOctaves:
+        """The scores of the rows that are not missing, added up over each unit, exactly; every sum squared."""
+        ...
+
+
 class NumberRuns(NamedTuple):
     """Distinct numbers of a column, ascending, with the number of rows that have each."""
 
@@ -172,6 +225,16 @@ class Column(Protocol):
         categories by their text. What a label looks like depends on its own rows alone.
         """
         ...
+
+
+def most_rows(opened: Column | Table | CodedTable) -> int:
+    """The most rows of a unit, which is public; 1 where each row is a unit."""
+    return getattr(opened, "rows_per_unit", 1)
+
+
+def units_of(column: Column) -> Units | None:
+    """The units of a column's rows; None where each row is a unit."""
+    return getattr(column, "units", None)
 
 
 @runtime_checkable

@@ -30,6 +30,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.summaries import Table
 from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.clipped.margins import spread_of, variance_doubt
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
@@ -80,7 +81,7 @@ ANOVA = register_test(
 )
 
 
-@method(ANOVA, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2)
+@method(ANOVA, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2, by_unit=lambda question: len(question.arguments["groups"]))
 def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Means of public groups."""
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
@@ -93,6 +94,7 @@ def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcom
     claim="(epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off",
     needs_delta=True,
     version=2,
+    by_unit=as_alike,
 )
 def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Means of groups that many rows share."""

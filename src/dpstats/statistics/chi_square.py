@@ -26,14 +26,15 @@ from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.rounding import exact_rational
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import Column, Table, most_rows
 from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import LABELS, MOST_LABELS, checked_list, labels_parameter
 from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test, simulated_text
-from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
+from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge_alike, proportional, release_counts
 
 FIND_SHARE = Fraction(1, 6)
 """The part of epsilon that finds the labels of one column."""
@@ -107,11 +108,12 @@ GOODNESS_OF_FIT_TEST = register_test(
 )
 
 
-@method(CHI_SQUARE_TEST, "laplace", claim=COUNTS_CLAIM)
+@method(CHI_SQUARE_TEST, "laplace", claim=COUNTS_CLAIM, version=2, by_unit=as_alike)
 def chi_square_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """Independence on the noisy table of public labels."""
     labels = question.arguments["row_labels"], question.arguments["column_labels"]
-    return independence_answer(table.label_pairs(), labels, row_epsilon(question.epsilon, question.neighbors), question, rng)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
+    return independence_answer(table.label_pairs(), labels, epsilon, question, rng, most_rows(table))
 
 
 @method(
@@ -119,6 +121,8 @@ def chi_square_laplace(table: Table, question: Question, rng: RandomSource) -> A
     "thresholded",
     claim="(epsilon, delta)-DP, may refuse: labels that many rows share, then noisy counts of their pairs",
     needs_delta=True,
+    version=2,
+    by_unit=as_alike,
 )
 def association_thresholded(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Independence on the noisy table of the labels that many rows share."""
@@ -138,10 +142,10 @@ def association_thresholded(table: Table, question: Question, rng: RandomSource)
             f"A label is found from about {counted(needed, 'row')} on; name public labels to chi_square_test, or ask with a "
             "larger epsilon.",
         )
-    return independence_answer(raw_pairs, (found[0], found[1]), price.epsilon - 2 * find_epsilon, question, rng)
+    return independence_answer(raw_pairs, (found[0], found[1]), price.epsilon - 2 * find_epsilon, question, rng, most_rows(table))
 
 
-@method(GOODNESS_OF_FIT_TEST, "laplace", claim=COUNTS_CLAIM)
+@method(GOODNESS_OF_FIT_TEST, "laplace", claim=COUNTS_CLAIM, version=2, by_unit=as_alike)
 def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Given probabilities against the noisy counts of their labels."""
     labels, chances = zip(*question.arguments["probabilities"], strict=True)
@@ -149,7 +153,7 @@ def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSourc
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     noisy = np.array([release_counts(raw_counts, epsilon, rng)], dtype=np.float64)
     expectation = proportional(np.array([[float(chance) for chance in chances]]))
-    return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng)
+    return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng, most_rows(column))
 
 
 def independence_answer(
@@ -158,13 +162,14 @@ def independence_answer(
     epsilon: Fraction,
     question: Question,
     rng: RandomSource,
+    alike: int = 1,
 ) -> Answer:
-    """The test of independence on the pairs of some labels."""
+    """The test of independence on the pairs of some labels; `alike` rows may be of one unit, and all the same."""
     down, across = labels
     raw_by_text = {(label_text(row), label_text(column)): count for (row, column), count in raw_pairs.items()}
     raw_counts = [raw_by_text.get((label_text(row), label_text(column)), 0) for row in down for column in across]
     noisy = np.array(release_counts(raw_counts, epsilon, rng), dtype=np.float64).reshape(len(down), len(across))
-    return counts_answer(noisy, independent, labels, (len(down) - 1) * (len(across) - 1), epsilon, question, rng)
+    return counts_answer(noisy, independent, labels, (len(down) - 1) * (len(across) - 1), epsilon, question, rng, alike)
 
 
 def counts_answer(
@@ -175,9 +180,10 @@ def counts_answer(
     epsilon: Fraction,
     question: Question,
     rng: RandomSource,
+    alike: int = 1,
 ) -> Answer:
-    """What is released of a noisy table."""
-    judged = judge(noisy, expectation, float(epsilon), simulator(rng))
+    """What is released of a noisy table, of which `alike` rows may be of one unit, and all the same."""
+    judged = judge_alike(noisy, expectation, float(epsilon), simulator(rng), alike)
     down, across = labels
     most = min(len(down), len(across)) - 1 if down else 0
     name, scale, largest = ("Cramer's V", most**-0.5, 1.0) if down else ("Cohen's w", 1.0, math.inf)

@@ -15,6 +15,7 @@ from dpstats.foundations.registry import Answer, Question, Reads, Statistic, met
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.by_unit import no_step
 
 COUNT = register(
     Statistic(
@@ -28,7 +29,7 @@ COUNT = register(
 )
 
 
-@method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon", version=2)
+@method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon", version=2, by_unit=no_step)
 def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The count with discrete Laplace noise."""
     noisy_count = max(0, column.count() + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))

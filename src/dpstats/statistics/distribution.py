@@ -20,6 +20,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, S
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.tabular import Tabular
 from dpstats.foundations.text_tables import counted
+from dpstats.statistics.by_unit import one_step
 from dpstats.statistics.quantiles import (
     MOST_QUANTILES,
     QUANTILE_LOSS,
@@ -114,7 +115,13 @@ CDF = register(
 )
 
 
-@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4)
+def cdf_steps(question: Question) -> int:
+    """The steps by unit of its quantiles: three, or one for each point where they are fewer."""
+    points: int = question.arguments["points"]
+    return min(points, 3) * one_step(question)
+
+
+@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4, by_unit=cdf_steps)
 def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Equally spaced universal quantiles as a distribution function."""
     points = question.arguments["points"]

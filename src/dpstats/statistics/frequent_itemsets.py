@@ -22,6 +22,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import CodedTable
+from dpstats.statistics.by_unit import no_step
 from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, FoundCodes, codes_within, unknown_columns
 from dpstats.statistics.coded.parameters import BINS, LEVELS
 from dpstats.statistics.contingency.tables import count_text
@@ -98,13 +99,13 @@ _GAUSSIAN = (
 )
 
 
-@method(FREQUENT_ITEMSETS, "laplace", claim=_LAPLACE, check=_check_tables)
+@method(FREQUENT_ITEMSETS, "laplace", claim=_LAPLACE, check=_check_tables, by_unit=no_step)
 def itemsets_laplace(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Sets with Laplace noise on their counts."""
     return _answer(table, question, rng)
 
 
-@method(FREQUENT_ITEMSETS, "gaussian", claim=_GAUSSIAN, needs_delta=True, check=_check_tables)
+@method(FREQUENT_ITEMSETS, "gaussian", claim=_GAUSSIAN, needs_delta=True, check=_check_tables, by_unit=no_step)
 def itemsets_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Sets with the noise that is less at this price."""
     return _answer(table, question, rng)

@@ -34,6 +34,7 @@ from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.by_unit import no_step
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.testing.tables import release_counts
@@ -156,7 +157,11 @@ HISTOGRAM = register(
 
 
 @method(
-    HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately", version=3
+    HISTOGRAM,
+    "laplace",
+    claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately",
+    version=3,
+    by_unit=no_step,
 )
 def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Counts in bins that are listed, or between private edges."""
@@ -185,6 +190,7 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
     "thresholded",
     claim="(epsilon, delta)-DP: whole-number Laplace noise on every count, and labels shown from a threshold on",
     needs_delta=True,
+    by_unit=no_step,
 )
 def histogram_thresholded(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Labels that nobody listed, those of many rows."""

@@ -18,9 +18,10 @@ from dpstats.foundations.accepted import Number
 from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import Column, Table, most_rows
 from dpstats.mechanisms.discrete_laplace import add_laplace
 from dpstats.mechanisms.grid import grid_for
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
@@ -69,23 +70,23 @@ TWO_SAMPLE_KS_TEST = register_test(
 )
 
 
-@method(KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS)
+@method(KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS, version=2, by_unit=as_alike)
 def ks_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The largest gap between the rows and a distribution."""
     named = question.arguments
     raw_runs = raw_places(column.tally(), named["distribution"], named["loc"], named["scale"])
     gap = release_gap(raw_gap_to(raw_runs), [column.count()], row_epsilon(question.epsilon, question.neighbors), rng)
-    return gap_answer(gap, question, "the largest gap to the distribution")
+    return gap_answer(gap, question, "the largest gap to the distribution", most_rows(column))
 
 
-@method(TWO_SAMPLE_KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS)
+@method(TWO_SAMPLE_KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS, version=2, by_unit=as_alike)
 def two_sample_ks_test_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The largest gap between the rows of two groups."""
     groups = question.arguments["groups"]
     columns = table.columns_by_label(0, 1, groups)
     raw_gap = raw_gap_between(columns[0].tally(), columns[1].tally())
     gap = release_gap(raw_gap, [column.count() for column in columns], row_epsilon(question.epsilon, question.neighbors), rng)
-    return gap_answer(gap, question, f"the largest gap between {show_labels(groups)}")
+    return gap_answer(gap, question, f"the largest gap between {show_labels(groups)}", most_rows(table))
 
 
 def release_gap(raw_gap: Fraction, raw_rows: list[int], epsilon: Fraction, rng: RandomSource) -> NoisyGap:
@@ -98,13 +99,13 @@ def release_gap(raw_gap: Fraction, raw_rows: list[int], epsilon: Fraction, rng: 
     return NoisyGap(float(noisy_gap), tuple(map(float, noisy_rows)), float(gap_epsilon), float(rows_epsilon))
 
 
-def gap_answer(gap: NoisyGap, question: Question, estimates: str) -> Answer:
-    """What is released of a noisy gap."""
-    share = gap.share
-    result = TestResult("D", share, gap.p_value(), share, estimates, None, gap.rows)
+def gap_answer(gap: NoisyGap, question: Question, estimates: str, alike: int = 1) -> Answer:
+    """What is released of a noisy gap; `alike` rows may be of one unit, and all the same."""
+    share, judged = gap.share, gap.divided(alike)
+    result = TestResult("D", share, judged.p_value(), share, estimates, None, gap.rows)
     notes = (
         ("p-value", "from Kolmogorov's law and the law of the noise together"),
         ("memory", "the different values of the column are held in memory"),
         *count_notes(question),
     )
-    return answer_of_test(result, question, notes, gap.interval, "sampling error and noise, with room to spare")
+    return answer_of_test(result, question, notes, judged.interval, "sampling error and noise, with room to spare")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
@@ -27,6 +27,7 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_sums
 from dpstats.foundations.text_tables import counted
+from dpstats.statistics.by_unit import no_step, one_step, share_stretch, with_units
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
@@ -43,6 +44,7 @@ from dpstats.statistics.clipped.zeros_and_ones import (
     spent_by_looks,
 )
 from dpstats.statistics.floors import Floor
+from dpstats.statistics.score_intervals import share_of_counts
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.limits import Limits, draw_middle, largest_loss, limits_around
 
@@ -144,7 +146,8 @@ def clipped_for(
     is_counted, looked = look_for_zeros_and_ones(column, middle.place, epsilon, rng)
     if is_counted:
         left = epsilon - middle.spent - middle.spent_in_band - looked
-        return _of_zeros_and_ones(release_zeros_and_ones(column, left, rng), middle.place, degree, epsilon)
+        counted = _with_units(column, release_zeros_and_ones(column, left, rng), degree, rng)
+        return _of_zeros_and_ones(counted, middle.place, degree, epsilon)
     limits = limits_around(middle, epsilon, looked)
     left = epsilon - limits.spent
     guess = guess_cut(limits, room)
@@ -154,13 +157,22 @@ def clipped_for(
     cut, noisy_inside, spent_again = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
     clip, unseen = cut.clip, unseen_rows(shells_epsilon)
     if clip is None and middle.place in (ZERO, ONE):  # no cells: there is epsilon left to count them
-        return _of_zeros_and_ones(release_zeros_and_ones(column, left - spent_again, rng), middle.place, degree, epsilon)
+        counted = _with_units(column, release_zeros_and_ones(column, left - spent_again, rng), degree, rng)
+        return _of_zeros_and_ones(counted, middle.place, degree, epsilon)
     if clip is None:
         return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon, unseen)
     if degree == MEAN_DEGREE and limits.noisy_rows < FEW_ROWS:
         degree = DEGREE
-    cells = release_cells(column, clip, degree, left - spent_again, rng)
+    cells = with_units(column, clip, release_cells(column, clip, degree, left - spent_again, rng), rng)
     return Clipped(cut, cells, Frame.of(clip), cells.total(0), epsilon, unseen)
+
+
+def _with_units(column: Column, zeros_and_ones: ZerosAndOnes, degree: int, rng: RandomSource) -> ZerosAndOnes:
+    """The same with how alike the rows of a unit are, where cells of the degree tell variances."""
+    if degree < MEAN_DEGREE:
+        return zeros_and_ones
+    share = share_of_counts(zeros_and_ones.ones, zeros_and_ones.zeros)
+    return replace(zeros_and_ones, stretch=share_stretch(column, share, zeros_and_ones.noisy_rows, rng))
 
 
 def _of_zeros_and_ones(counted: ZerosAndOnes, middle: int, degree: int, epsilon: Fraction) -> Clipped:
@@ -170,7 +182,7 @@ def _of_zeros_and_ones(counted: ZerosAndOnes, middle: int, degree: int, epsilon:
     return Clipped(cut, counted.cells(degree), Frame(0.5, 0.5), counted.noisy_rows, epsilon, unseen, counted)
 
 
-@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4)
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=one_step)
 def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of the rows, cut off at private limits."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE if question.interval is None else MEAN_DEGREE)
@@ -178,7 +190,7 @@ def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outco
     return judged_clip(question, clipped, Answer(value, interval, clipped_notes(question, clipped)))
 
 
-@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
+@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=no_step)
 def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The sum of the rows, cut off at private limits; its interval is for the sum of these very rows."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE)

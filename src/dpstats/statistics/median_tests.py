@@ -19,14 +19,15 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, method
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import Column, Table, most_rows
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.chi_square import COUNTS_RETURNS, counts_result, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
 from dpstats.statistics.testing.parameters import labels_parameter, show_labels
 from dpstats.statistics.testing.results import CountsResult, answer_of_test, register_test
-from dpstats.statistics.testing.tables import independent, judge, release_counts
+from dpstats.statistics.testing.tables import independent, judge_alike, release_counts
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -44,7 +45,7 @@ MEDIAN_TEST = register_test(
 )
 
 
-@method(MEDIAN_TEST, "laplace", claim=COUNTS_CLAIM, loss=Fraction(2, 5))
+@method(MEDIAN_TEST, "laplace", claim=COUNTS_CLAIM, loss=Fraction(2, 5), version=2, by_unit=as_alike)
 def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """A private median of all rows, and then the noisy counts of each group up to it and above it."""
     epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
@@ -53,7 +54,8 @@ def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> 
     raw_counts = [count for column in table.columns_by_label(0, 1, groups) for count in raw_halves(column, ordinal)]
     table_epsilon = epsilon - median_epsilon
     noisy = np.array(release_counts(raw_counts, table_epsilon, rng), dtype=np.float64).reshape(len(groups), 2)
-    judged = judge(noisy, independent, float(table_epsilon), simulator(rng))
+    alike = most_rows(table)
+    judged = judge_alike(noisy, independent, float(table_epsilon), simulator(rng), alike)
     shares = [share_of(above, up_to + above) for up_to, above in noisy.tolist()]
     estimate, estimates = judged.effect, "Cramer's V"
     if len(groups) == 2:
@@ -69,7 +71,7 @@ def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> 
 
     def ends(level: float) -> tuple[float, float]:
         if len(groups) == 2:
-            return difference_interval(noisy, level, float(table_epsilon))
+            return difference_interval(noisy / alike, level, float(table_epsilon) * alike)
         low, high = judged.effect_interval(level, len(groups) - 1)
         return min(low, 1.0), min(high, 1.0)
 

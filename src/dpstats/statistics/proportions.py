@@ -23,10 +23,11 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.by_unit import one_step, share_stretch
 from dpstats.statistics.cards import interval_for, public_line, register_number
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import MEAN
-from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts
+from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts, thinned
 
 COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta: noisy counts of the true rows and of the false ones"
 SHARE_COVERS = "sampling error and noise"
@@ -67,12 +68,15 @@ class NoisyCounts:
         return share_of_counts(self.yes, self.no)
 
 
-@method(PROPORTION, "counts", claim=COUNTS_CLAIM)
-@method(MEAN, "counts", claim=COUNTS_CLAIM)
+@method(PROPORTION, "counts", claim=COUNTS_CLAIM, by_unit=one_step)
+@method(MEAN, "counts", claim=COUNTS_CLAIM, by_unit=one_step)
 def share_by_counts(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The share of true rows among those that are true or false."""
     counts = release_yes_and_no(*raw_yes_and_no(column), question.epsilon, question.neighbors, rng)
-    low, high = score_interval(counts.yes, counts.no, counts.noise, float(question.interval)) if question.interval else (0.0, 1.0)
+    low, high = 0.0, 1.0
+    if question.interval:
+        stretch = share_stretch(column, counts.share, counts.rows, rng)
+        low, high = score_interval(*thinned(counts.yes, counts.no, counts.noise, stretch), float(question.interval))
     answer = Answer(counts.share, interval_for(question, low, high, SHARE_COVERS), _notes(question, counts))
     outcome = PROPORTION_FLOOR.judge(question, counts.rows, answer)
     return replace(outcome, reason=f"{outcome.reason} {NOT_COUNTED}") if isinstance(outcome, Refusal) else outcome

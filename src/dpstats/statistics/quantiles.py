@@ -37,6 +37,7 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.foundations.text_tables import counted
+from dpstats.statistics.by_unit import looked_at, one_step
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.universal.bounded import Bounded
@@ -102,7 +103,13 @@ QUANTILE = register(
 MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)
 
 
-@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4)
+def quantile_steps(question: Question) -> int:
+    """The steps by unit of one quantile or of several."""
+    wanted = question.arguments["q"]
+    return len(looked_at([wanted] if isinstance(wanted, Fraction) else wanted)) * one_step(question)
+
+
+@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=4, by_unit=quantile_steps)
 def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """One quantile by a single draw, several by recursive halving."""
     wanted = question.arguments["q"]
@@ -117,7 +124,7 @@ def quantile_universal(column: Column, question: Question, rng: RandomSource) ->
     return judged_quantiles(question, values, answer)
 
 
-@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=4)
+@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=4, by_unit=one_step)
 def median_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The quantile at one half."""
     return single_quantile(column, question, Fraction(1, 2), rng)

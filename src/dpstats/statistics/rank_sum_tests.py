@@ -15,9 +15,10 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, method
-from dpstats.foundations.summaries import Table
+from dpstats.foundations.summaries import Table, most_rows
 from dpstats.mechanisms.discrete_laplace import add_laplace
 from dpstats.mechanisms.grid import grid_for
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import SHARE_COVERS, count_notes
 from dpstats.statistics.testing.parameters import TWO_GROUPS, show_labels
 from dpstats.statistics.testing.rank_leads import NoisyLead, raw_lead
@@ -39,7 +40,7 @@ MANN_WHITNEY = register_test(
 )
 
 
-@method(MANN_WHITNEY, "laplace", claim=LEAD_CLAIM, loss=LEAD_LOSS)
+@method(MANN_WHITNEY, "laplace", claim=LEAD_CLAIM, loss=LEAD_LOSS, version=2, by_unit=as_alike)
 def mann_whitney_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The lead of one group over the other."""
     groups = question.arguments["groups"]
@@ -49,14 +50,15 @@ def mann_whitney_laplace(table: Table, question: Question, rng: RandomSource) ->
     lead = release_lead(raw_lead(*raw_runs), [column.count() for column in columns], epsilon, rng)
     alternative, (one, other) = question.arguments["alternative"], groups
     estimates = f"the chance that a row of {show_labels([one])} is higher than one of {show_labels([other])}, ties counted half"
-    tested = lead.statistic(), lead.p_value(alternative)
+    judged = lead.divided(most_rows(table))
+    tested = judged.statistic(), judged.p_value(alternative)
     result = TestResult("z", *tested, lead.chance, estimates, None, lead.rows, alternative)
     notes = (
         ("p-value", "from the normal law of rank sums and the law of the noise together; ties make it larger than it need be"),
         ("memory", "the different values of the column are held in memory"),
         *count_notes(question),
     )
-    return answer_of_test(result, question, notes, lead.interval, SHARE_COVERS)
+    return answer_of_test(result, question, notes, judged.interval, SHARE_COVERS)
 
 
 def release_lead(raw: Fraction, raw_rows: list[int], epsilon: Fraction, rng: RandomSource) -> NoisyLead:

@@ -21,6 +21,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, SameQuestion, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.by_unit import one_step
 from dpstats.statistics.cards import register_number
 from dpstats.statistics.quantiles import (
     TOO_FEW_BEYOND,
@@ -70,8 +71,13 @@ def range_of(question: Question) -> tuple[Fraction, Fraction]:
     return lower, upper
 
 
-@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4)
-@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4)
+def range_steps(question: Question) -> int:
+    """The steps by unit of two quantiles."""
+    return 2 * one_step(question)
+
+
+@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4, by_unit=range_steps)
+@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=4, by_unit=range_steps)
 def range_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two universal quantiles."""
     lower, upper = range_of(question)

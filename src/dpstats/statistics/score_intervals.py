@@ -53,6 +53,12 @@ def score_interval(yes: float, no: float, noise: CountNoise, level: float) -> tu
     return _shown(1 - _upper_end(no, yes, noise, z)), _shown(_upper_end(yes, no, noise, z))
 
 
+def thinned(yes: float, no: float, noise: CountNoise, times: float) -> tuple[float, float, CountNoise]:
+    """Both counts and their noise divided by `times`: the score interval of these is that of rows whose sampling variance is so
+    many times as large as that of independent ones."""
+    return yes / times, no / times, CountNoise(noise.variance / (times * times), noise.turned)
+
+
 def share_of_counts(yes: float, no: float) -> float:
     """The share that two noisy counts tell, from 0 to 1; one half where they tell nothing."""
     return min(max(yes / (yes + no), 0.0), 1.0) if yes + no > 0 else 0.5

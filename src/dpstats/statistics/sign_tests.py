@@ -20,7 +20,8 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, method
-from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.foundations.summaries import MISSING_POLICY, Column, most_rows
+from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.lazy_scipy import special
@@ -43,13 +44,14 @@ SIGN_TEST = register_test(
 )
 
 
-@method(SIGN_TEST, "laplace", claim=COUNTS_CLAIM)
+@method(SIGN_TEST, "laplace", claim=COUNTS_CLAIM, version=2, by_unit=as_alike)
 def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Noisy counts above and below a number."""
     epsilon, alternative = row_epsilon(question.epsilon, question.neighbors), question.arguments["alternative"]
     below, above = release_counts(list(raw_sides(column, question.arguments["median"])), epsilon, rng)
     rows = max(above + below, 0)
-    p_value = sign_p_value(above - below, rows, float(epsilon), alternative)
+    alike = most_rows(column)
+    p_value = sign_p_value(math.trunc((above - below) / alike), math.ceil(rows / alike), float(epsilon) * alike, alternative)
     result = TestResult(
         "M",
         (above - below) / 2,
@@ -65,7 +67,7 @@ def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> 
         ("rows at the median", "are left out"),
         *count_notes(question),
     )
-    ends = partial(share_interval, above, rows, epsilon=float(epsilon))
+    ends = partial(share_interval, above / alike, rows / alike, epsilon=float(epsilon) * alike)
     return answer_of_test(result, question, notes, ends, SHARE_COVERS)
 
 

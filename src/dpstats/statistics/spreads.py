@@ -20,6 +20,7 @@ from fractions import Fraction
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, method
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.by_unit import one_step
 from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
@@ -55,13 +56,13 @@ class Variance:
     high: float
 
 
-@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
+@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=one_step)
 def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The variance of the rows, cut off at private limits."""
     return _answer(column, question, rng, lambda variance, radius: variance * radius * radius)
 
 
-@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
+@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=one_step)
 def std_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The square root of the variance."""
     return _answer(column, question, rng, lambda variance, radius: math.sqrt(variance) * radius)
@@ -93,7 +94,7 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     noise = cells.noise_variance(weights) / rows**2
     if level is None:
         return Variance(value, 0.0, math.inf)
-    total = spread / rows + noise
+    total = spread / rows * cells.stretch(spread * rows) + noise
     kurtosis = laplace_kurtosis(weights) * (noise / total) ** 2
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
     lost = clipped.cut.lost_squares(clipped.frame.radius) / rows

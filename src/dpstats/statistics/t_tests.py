@@ -19,6 +19,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
 from dpstats.foundations.text_tables import counted
+from dpstats.statistics.by_unit import with_units
 from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
@@ -62,7 +63,7 @@ TWO_SAMPLE_T_TEST = register_test(
 )
 
 
-@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3)
+@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=lambda question: 1)
 def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of clipped rows against a number."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
@@ -73,7 +74,7 @@ def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Out
     return ROWS_FLOOR.judge(question, clipped.noisy_rows if clipped.cells is None else rows[0], answer)
 
 
-@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3)
+@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=lambda question: 2)
 def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two groups' means; limits are those of all rows, so that groups which are alike lose alike at them."""
     epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
@@ -97,7 +98,8 @@ def cells_at(column: Column, cut: Cut, noisy_rows: int, epsilon: Fraction, rng: 
     clip = cut.clip
     if clip is None:
         return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_rows, epsilon)
-    return Clipped(cut, release_cells(column, clip, DEGREE, epsilon, rng), Frame.of(clip), noisy_rows, epsilon)
+    cells = with_units(column, clip, release_cells(column, clip, DEGREE, epsilon, rng), rng)
+    return Clipped(cut, cells, Frame.of(clip), noisy_rows, epsilon)
 
 
 def t_answer(

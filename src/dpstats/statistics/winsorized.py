@@ -28,6 +28,7 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.by_unit import one_step, with_units
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
@@ -140,7 +141,7 @@ class Winsorized:
         spread = spread_of(self.cells)
         variance = spread.variance + self._of_ranks(trimmed) / spread.rows**2
         if not trimmed:
-            variance += self._of_quantiles() / spread.rows
+            variance += self._of_quantiles() / spread.rows * spread.stretch
         half = self.frame.radius * critical_value(level, spread.kurtosis, spread.rows) * math.sqrt(variance)
         return half / self._kept if trimmed else half
 
@@ -207,7 +208,7 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
         return Winsorized(trim, *values, None, Frame(values[1], 0.0), noisy_rows, rank_variance)
     spent = epsilon * ROWS_SHARE + middle_epsilon + scale_epsilon + quantile_epsilon
     degree = LEAST_DEGREE if question.interval is None else DEGREE
-    cells = release_cells(column, clip, degree, epsilon - spent, rng)
+    cells = with_units(column, clip, release_cells(column, clip, degree, epsilon - spent, rng), rng)
     below, above = (nearest_float(scale) for scale in scales)
     return Winsorized(trim, *values, cells, Frame.of(clip), cells.total(0), rank_variance, (below, above))
 
@@ -266,7 +267,7 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
     return floor.judge(question, winsorized.noisy_rows, answer)
 
 
-@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4)
+@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4, by_unit=one_step)
 def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of rows that are cut off at private quantiles."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=False)

@@ -181,7 +181,7 @@ def test_what_is_not_stored_is_simulated_elsewhere_where_settings_allow_it(simul
     exact = desk.plan(planned(MEDIAN, **{**SIMULATED["plan"], "epsilon": "1/3"}), "alice")
     assert exact.epsilon == Fraction(1, 3)
     rows = "at most 2 rows of each person"
-    assert exact.question == f"median(income) ({rows}) (epsilon = 1/3 for a person is epsilon = 1/6 for a row)"
+    assert exact.question == f"median(income) ({rows}) (epsilon = 1/3 for a person is epsilon = 0.15 for a row)"
     paid, plans = simulating._pool, simulating._plan_pool
     assert isinstance(paid, PoolHere)
     assert isinstance(plans, PoolHere)

@@ -13,16 +13,31 @@ import pytest
 import dpstats as dp
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.expressions import condition
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.engines.passes.columns import open_column
+from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreCodes, StoreTable
 from dpstats.engines.units.contributions import Bound, MissingUnit
 from dpstats.engines.units.octaves import count_octaves
+from dpstats.engines.units.sums import UnitSteps
 from dpstats.engines.views import TableView
-from dpstats.foundations.summaries import Clip, Coding, Column, CutCoding, LabelCoding, Table, WindowRequest
+from dpstats.foundations.summaries import (
+    BelowScore,
+    Clip,
+    Coding,
+    Column,
+    CutCoding,
+    LabelCoding,
+    PlaceScore,
+    SquareOctaves,
+    Table,
+    WindowRequest,
+    units_of,
+)
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.ugly import ROW, ROWS, UGLY, CodeProducts, Products, expected_cells, ugly_frame
@@ -312,6 +327,31 @@ def shelves_and_units() -> list[tuple[str, str]]:
 def test_answers_are_the_same(shelf: Shelf, asked: Store, unit: str) -> None:
     table = session(asked, **UNITS[unit])  # one for all questions, so that those after the first find the rows bounded
     assert {question: plain(ask(table)) for question, ask in QUESTIONS.items()} == expected_answers(unit)
+
+
+BY_UNIT = [PlaceScore(CLIPS[0], 3), PlaceScore(CLIPS[0], 3, 9), BelowScore((0.5, 2), 8, 3)]
+
+
+def squares_by_unit(store: Store, unit: str, missing: MissingUnit, most: int) -> list[SquareOctaves]:
+    """What a bounded store says of the scores of a unit's rows."""
+    kept = Bound(unit, UGLY[unit].type, most, ((ROW, ColumnType.INTEGER),), missing, bytes(32))
+    names = [unit, "ties", "floats"]
+    view = TableView(
+        {name: UGLY[name].type for name in names}, conditions=(condition("floats != 1", {"floats": ColumnType.NUMBER}),)
+    )
+    column = open_column(bounded(store, kept), view, "ties", True)
+    column.take_units(UnitSteps.of(kept, Fraction(1), 9))  # type: ignore[attr-defined]
+    units = units_of(column)
+    assert units is not None
+    return [units.squares(score) for score in BY_UNIT]
+
+
+@pytest.mark.parametrize("rows", [ROWS, 0])
+def test_every_store_adds_scores_up_by_the_same_units(shelf: Shelf, rows: int) -> None:
+    for unit in asked_in(shelf, ["words", "wholes"] if shelf.maker.is_local and rows else ["words"]):
+        for missing in MissingUnit if shelf.maker.is_local else [MissingUnit.EACH]:
+            found = squares_by_unit(shelf.store(rows), unit, missing, 4)
+            assert found == squares_by_unit(reference(rows), unit, missing, 4), (unit, missing)
 
 
 CODED: dict[str, Coding] = {

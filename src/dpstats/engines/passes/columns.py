@@ -43,6 +43,7 @@ from dpstats.engines.passes.frequent import FrequentTally, HashCount
 from dpstats.engines.passes.scans import ColumnRun, RowPass
 from dpstats.engines.passes.survey import Survey
 from dpstats.engines.stores.store import Store
+from dpstats.engines.units.sums import ColumnUnits, MostRows, UnitSteps
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.summaries import Clip, ClipGuess, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
@@ -61,6 +62,10 @@ _KINDS = {ColumnType.TEXT: Kind.TEXT, ColumnType.MOMENT: Kind.DATE, ColumnType.O
 
 class PassColumn:
     """A column of numbers that is read by passes; nothing is read before it is asked for."""
+
+    units: ColumnUnits | MostRows | None = None
+    """Whose rows they are, where units may have several."""
+    rows_per_unit = 1
 
     def __init__(self, run: RowPass, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
         """`dtype` is the number type where there is no row, and no store, to tell it."""
@@ -88,6 +93,13 @@ class PassColumn:
     def stored(self) -> int:
         """Rows of the view, missing ones included."""
         return self._sample().stored
+
+    def take_units(self, steps: UnitSteps) -> None:
+        """Know from now on whose rows they are, and what may be asked by unit."""
+        self.rows_per_unit = steps.bound.rows
+        self.units = MostRows(steps.bound.rows)
+        if isinstance(self._run, ColumnRun):
+            self.units = ColumnUnits(self._run.store, self._run.view, self._run.name, self._run.kind, steps)
 
     def expect_windows(self, requests: Sequence[WindowRequest]) -> None:
         """Let the next pass collect these windows, too."""
@@ -273,6 +285,11 @@ class LabelColumn:
         self._raw_stored: int | None = None
         self._raw_count: RowCount | None = None
         self._raw_tally: LabelTally | None = None
+        self.rows_per_unit = 1
+
+    def take_units(self, steps: UnitSteps) -> None:
+        """Know from now on how many rows a unit may have."""
+        self.rows_per_unit = steps.bound.rows
 
     def count(self) -> int:
         """Rows that are not missing."""

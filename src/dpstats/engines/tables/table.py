@@ -21,7 +21,7 @@ from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
 from dpstats.engines.passes.codes import CodeCount, CodedRows, CodeTotals, may_leave_out
-from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
+from dpstats.engines.passes.columns import PassColumn, column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import ColumnRun
@@ -29,6 +29,7 @@ from dpstats.engines.stores.store import Batch, Job, Store, Summary
 from dpstats.engines.tables.kept import DecodedRows, KeptRun, PairPieces, RowPieces, keep_rows
 from dpstats.engines.tables.kept_codes import KeptCodes
 from dpstats.engines.units.contributions import BoundedBatch
+from dpstats.engines.units.sums import ColumnUnits, UnitSteps
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.registry import Statistic
@@ -56,11 +57,21 @@ class StoreTable:
         """`numeric` says for each column whether it is read as numbers; an error where it has none."""
         view.needs(names)  # complains about names
         self._store = store
+        self._units: UnitSteps | None = None
         self._numeric = tuple(numeric)
         self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
         self._view = replace(view, complete=self._columns)
         self._raw_kept: DecodedRows | None = None
         self._may_keep = all(numeric)
+
+    def take_units(self, steps: UnitSteps) -> None:
+        """Know from now on whose rows they are, and what may be asked by unit."""
+        self._units = steps
+
+    @property
+    def rows_per_unit(self) -> int:
+        """The most rows of a unit, which is public."""
+        return 1 if self._units is None else self._units.bound.rows
 
     def column(self, place: int) -> Column:
         """One column; of its rows that are stored, those count as missing that are missing in any of the columns."""
@@ -68,9 +79,10 @@ class StoreTable:
         raw_kept = self._kept()
         if raw_kept is not None:
             room = REMOTE if is_remote(self._store) else IN_MEMORY
-            return column_by(KeptRun(raw_kept, place), kind, room, numeric=True)
+            return self._of_units(column_by(KeptRun(raw_kept, place), kind, room, numeric=True), place, self._store)
         run = ColumnRun(self._store, self._view, name, kind)
-        return column_by(run, kind, room_for(self._store), numeric=self._numeric[place])
+        column = column_by(run, kind, room_for(self._store), numeric=self._numeric[place])
+        return self._of_units(column, place, self._store)
 
     def columns_by_label(self, place: int, by: int, labels: Sequence[Any]) -> list[Column]:
         """For each label the column at `place`, of the rows that have this label in the column at `by`.
@@ -80,13 +92,15 @@ class StoreTable:
         """
         name, kind = self._columns[place]
         wanted, keys, numbers = self._keyed(by, labels)
+        stores = [KeyedStore(self._store, self._view, keys, numbers[key]) for key in wanted]
         split = self._split(keys, name, kind)
         if split is not None:
             runs = [RowsRun(rows) for rows in split.by_group(all_groups=True)]
-            return [column_by(runs[numbers[key]], kind, IN_MEMORY, numeric=self._numeric[place]) for key in wanted]
-        stores = [KeyedStore(self._store, self._view, keys, numbers[key]) for key in wanted]
-        passes = [ColumnRun(store, self._view, name, kind) for store in stores]
-        return [column_by(each, kind, room_for(self._store), numeric=self._numeric[place]) for each in passes]
+            columns = [column_by(runs[numbers[key]], kind, IN_MEMORY, numeric=self._numeric[place]) for key in wanted]
+        else:
+            passes = [ColumnRun(store, self._view, name, kind) for store in stores]
+            columns = [column_by(each, kind, room_for(self._store), numeric=self._numeric[place]) for each in passes]
+        return [self._of_units(column, place, store) for column, store in zip(columns, stores, strict=True)]
 
     def without(self, place: int) -> Table:
         """The other columns; a row counts that is missing in none of them."""
@@ -145,10 +159,18 @@ class StoreTable:
     def _needed(self) -> list[str]:
         return self._view.needs(name for name, _ in self._columns)
 
+    def _of_units(self, column: Column, place: int, store: Store) -> Column:
+        """The column at `place` of a store with some of the rows, told whose rows they are where that is known."""
+        if self._units is not None and isinstance(column, PassColumn):
+            column.units = ColumnUnits(store, self._view, *self._columns[place], self._units)
+        return column
+
     def _of_others(self, place: int, store: Store) -> Table:
         others = [each for each in range(len(self._columns)) if each != place]
         view = replace(self._view, complete=())
-        return StoreTable(store, view, [self._columns[each][0] for each in others], [self._numeric[each] for each in others])
+        table = StoreTable(store, view, [self._columns[each][0] for each in others], [self._numeric[each] for each in others])
+        table._units = self._units
+        return table
 
     def _keyed(self, by: int, labels: Sequence[Any]) -> tuple[list[tuple[Any]], GroupKeys, dict[tuple[Any, ...], int]]:
         """Labels as keys, in their order; the keys of rows; and the number of each."""

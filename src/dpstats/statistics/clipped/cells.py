@@ -32,11 +32,33 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class NoisyUnits:
+    """What is known of a sum of scores by units that may have several rows (statistics/by_unit.py)."""
+
+    squares: float
+    """About the sum of the squares of all units' sums; infinite where nothing is known."""
+    most_rows: float
+    """Of a unit. The squares are at most that many times those of the rows, by Cauchy and Schwarz."""
+
+    def stretch(self, row_squares: float) -> float:
+        """By how much the sampling variance is larger than that of independent rows, whose scores have these squares."""
+        if not row_squares > 0:
+            return float(self.most_rows)
+        return min(max(self.squares / row_squares, 1.0), float(self.most_rows))
+
+
+@dataclass(frozen=True)
 class NoisyCells:
     """Noisy cells in rows, with the epsilon that they cost; u = 2 v - 1 is the place from -1 to 1."""
 
     noisy: Floats
     epsilon: float
+    units: NoisyUnits | None = None
+    """Where units have several rows: of the distances of u from its mean, or, of degree 4, of their squares."""
+
+    def stretch(self, row_squares: float) -> float:
+        """By how much a sampling variance is larger than for independent rows, whose scores have these squares in all."""
+        return 1.0 if self.units is None else self.units.stretch(row_squares)
 
     @property
     def degree(self) -> int:

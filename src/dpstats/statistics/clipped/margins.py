@@ -53,6 +53,8 @@ class Spread:
     """Excess kurtosis of the noise alone."""
     skew: float
     """The shift of an interval's far end for skewness, per squared critical value."""
+    stretch: float = 1.0
+    """By how much the sampling variance is larger than for independent rows."""
 
     @property
     def variance(self) -> float:
@@ -89,7 +91,9 @@ def spread_of(cells: NoisyCells) -> Spread:
         third = cells.total(3) / rows - 3 * mean * square + 2 * mean**3
         skew = third / (6 * variance * rows) if variance > 0 else 0.0
     weights = first - mean
-    return Spread(rows, mean, variance / rows, cells.noise_variance(weights) / rows**2, laplace_kurtosis(weights), skew)
+    stretch = cells.stretch(variance * rows)
+    noise = cells.noise_variance(weights) / rows**2
+    return Spread(rows, mean, variance / rows * stretch, noise, laplace_kurtosis(weights), skew, stretch)
 
 
 def variance_doubt(cells: NoisyCells) -> float:

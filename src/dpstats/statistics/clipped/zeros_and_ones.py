@@ -16,7 +16,7 @@ Source     means.proof.md
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
@@ -24,9 +24,9 @@ from dpstats.foundations.registry import Refusal
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.binned.edges import raw_counts_between
-from dpstats.statistics.clipped.cells import EndCells
+from dpstats.statistics.clipped.cells import EndCells, NoisyUnits
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value
-from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts
+from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts, thinned
 from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
@@ -55,6 +55,8 @@ class ZerosAndOnes:
     twos: int
     others: int
     epsilon: Fraction
+    stretch: float = 1.0
+    """By how much sampling variances are larger than for independent rows, where units have several."""
 
     @property
     def noisy_rows(self) -> int:
@@ -105,7 +107,7 @@ class ZerosAndOnes:
         return self._with_twos(value - min(ends), most - value, 4.0 * abs(1 - self.mean_of(1)), 4.0, level)
 
     def _share_ends(self, level: float) -> tuple[float, float]:
-        return score_interval(self.ones, self.zeros, self.noise, level)
+        return score_interval(*thinned(self.ones, self.zeros, self.noise, self.stretch), level)
 
     def _with_twos(self, below: float, above: float, each: float, unnoticed: float, level: float) -> tuple[float, float]:
         """Reaches for the share of ones and, in units of `each`, for that of twos; and for those that were not noticed."""
@@ -126,7 +128,8 @@ class ZerosAndOnes:
 
     def cells(self, degree: int) -> EndCells:
         """The cells of the rows in a clip from 0 to 1."""
-        return EndCells.of(self.zeros, self.ones + self.noticed, degree, self.epsilon)
+        cells = EndCells.of(self.zeros, self.ones + self.noticed, degree, self.epsilon)
+        return cells if self.stretch <= 1 else replace(cells, units=NoisyUnits(math.inf, self.stretch))
 
 
 def spent_by_looks() -> list[tuple[Fraction, ...]]:

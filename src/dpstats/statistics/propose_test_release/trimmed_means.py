@@ -32,6 +32,7 @@ from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.grid import LARGEST, grid_for
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Run
 from dpstats.mechanisms.propose_test_release import REFUSED, Refused, release_if_stable, release_with_noise
+from dpstats.statistics.by_unit import one_step
 from dpstats.statistics.cards import register_number
 from dpstats.statistics.propose_test_release.answers import refusal, tested_answer, tested_method
 from dpstats.statistics.propose_test_release.distances import steps_to_sensitive_mean
@@ -69,7 +70,7 @@ TRIMMED_MEAN = register_number(
 )
 
 
-@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4)
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=4, by_unit=one_step)
 def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The Winsorized mean without what the rows beyond its quantiles count there."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)

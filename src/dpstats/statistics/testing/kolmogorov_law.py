@@ -30,6 +30,11 @@ class NoisyGap:
     gap_epsilon: float
     rows_epsilon: float
 
+    def divided(self, rows: int) -> NoisyGap:
+        """The gap of a part of the rows, one of `rows`, with its noise."""
+        parts = tuple(each / rows for each in self.rows)
+        return NoisyGap(self.gap / rows, parts, self.gap_epsilon * rows, self.rows_epsilon * rows)
+
     @property
     def share(self) -> float:
         """The gap as a share: D."""

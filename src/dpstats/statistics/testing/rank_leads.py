@@ -51,6 +51,11 @@ class NoisyLead:
     lead_epsilon: float
     rows_epsilon: float
 
+    def divided(self, rows: int) -> NoisyLead:
+        """The lead of a part of the rows, one of `rows`, with its noise."""
+        first, second = self.rows
+        return NoisyLead(self.lead / rows, (first / rows, second / rows), self.lead_epsilon * rows, self.rows_epsilon * rows)
+
     @property
     def chance(self) -> float:
         """The chance that a row of the first group is higher than one of the second; ties count half."""

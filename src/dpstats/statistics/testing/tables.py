@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -111,6 +111,12 @@ def judge(noisy: Floats, expectation: Expectation, epsilon: float, generator: np
         mean,
         beyond == 0,
     )
+
+
+def judge_alike(noisy: Floats, expectation: Expectation, epsilon: float, generator: np.random.Generator, alike: int) -> Judged:
+    """As `judge`, where `alike` rows may be of one unit, and all the same: by the table of a part of the rows, with its noise."""
+    judged = judge(noisy / alike, expectation, epsilon * alike, generator)
+    return replace(judged, expected=judged.expected * alike)
 
 
 def chi_square(tables: Floats, expected: Floats, variance: float) -> Floats:

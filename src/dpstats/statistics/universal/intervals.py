@@ -22,10 +22,11 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.by_unit import rank_stretch, several_stretch
 from dpstats.statistics.universal.bands import Band, DigitBands
 from dpstats.statistics.universal.beside import shells_around
 from dpstats.statistics.universal.bounded import Bounded
-from dpstats.statistics.universal.decimals import DIGITS, fraction_of, last_digit
+from dpstats.statistics.universal.decimals import DIGITS, float_of, fraction_of, last_digit
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
 from dpstats.statistics.universal.ends import (
     INWARD_SHARE,
@@ -94,6 +95,12 @@ def draw_bounded(
     drawn = draw(column, quantile, value_epsilon, neighbors, rng, digits)
     if not sides:
         return Bounded.around(drawn.band, drawn.ordinal, None, None, noisy_rows)
+    sampled = noisy_rows * rank_stretch(column, quantile, float_of(drawn.ordinal), noisy_rows, rng)
+    if sampled > noisy_rows:
+        rows = rows_to_end(quantile, sampled, noise, float(ends_epsilon), level)
+        sides = [upward for upward in sides if can_be_drawn(beyond[upward] - rows, float(ends_epsilon))]
+        if not sides:
+            return Bounded.around(drawn.band, drawn.ordinal, None, None, noisy_rows)
     order = Order(column, rng, digits)
     parts = order.rows_beyond(drawn.ordinal)
     typical = typical_within(order, drawn.ordinal, parts, scale_epsilon)
@@ -101,12 +108,12 @@ def draw_bounded(
     is_whole = seems_whole(drawn, scales)
     ends: dict[bool, int] = {}
     tied, is_doubtful = rows_tied(drawn, beyond, scales), disagree(scales)
-    rows_by_rank = _rows_by_rank(quantile, noisy_rows, ends_epsilon / len(sides), level)
+    rows_by_rank = _rows_by_rank(quantile, sampled, ends_epsilon / len(sides), level)
     if is_doubtful or rows_by_rank < rows + tied / 2:
         share = SCALES_SHARE if is_doubtful else TIES_SHARE
         look = look_around(order, [drawn.band], ends_epsilon * share, scales if is_doubtful else None)
         ends_epsilon -= ends_epsilon * share
-        ends = {upward: drawn.ordinal for upward in sides if is_at_home(look, 0, quantile, noisy_rows, level, upward)}
+        ends = {upward: drawn.ordinal for upward in sides if is_at_home(look, 0, quantile, sampled, level, upward)}
         sides = [upward for upward in sides if upward not in ends]
         tied = look.tied(0)
         if is_doubtful:
@@ -117,8 +124,8 @@ def draw_bounded(
     wide = _at_least(scales)
     if sides:
         each = ends_epsilon / len(sides)
-        rows = rows_to_end(quantile, noisy_rows, noise, float(ends_epsilon), level)
-        rows_by_rank = _rows_by_rank(quantile, noisy_rows, each, level)
+        rows = rows_to_end(quantile, sampled, noise, float(ends_epsilon), level)
+        rows_by_rank = _rows_by_rank(quantile, sampled, each, level)
         by_rank = each / cost_by_rank(quantile)
         fewer = rows_by_rank < rows + tied / 2
         if fewer and all(can_be_drawn(beyond[upward] - rows_by_rank, float(by_rank)) for upward in sides):
@@ -135,12 +142,12 @@ def draw_bounded(
     return bounded.checked(wide) if any(wide.values()) else replace(bounded, astray=leaves)
 
 
-def _rows_by_rank(quantile: Fraction, noisy_rows: int, epsilon: Fraction, level: float) -> float:
+def _rows_by_rank(quantile: Fraction, noisy_rows: float, epsilon: Fraction, level: float) -> float:
     """How many rows an end is from the rank of its quantile that is drawn by rank with `epsilon`."""
     return rows_to_end(quantile, noisy_rows, 0.0, float(epsilon / cost_by_rank(quantile)), level)
 
 
-def is_at_home(look: Surroundings, place: int, quantile: Fraction, noisy_rows: int, level: float, upward: bool) -> bool:
+def is_at_home(look: Surroundings, place: int, quantile: Fraction, noisy_rows: float, level: float, upward: bool) -> bool:
     """Whether a place has so many rows at it that an end of the interval is there, by noisy counts."""
     margin, noise = look.margin(place, quantile, upward)
     return margin >= rows_to_end(quantile, noisy_rows, noise, 0.0, level)
@@ -226,12 +233,13 @@ def draw_several_bounded(
     noise = 8 / 3 * (len(quantiles).bit_length() / float(points)) ** 2  # of the last level, and what is left of those before it
     order = Order(column, rng, digits_of_several(quantiles, noisy_rows, points, root_share))
     places = draw_places(order, quantiles, points, root_share)
+    stretch = several_stretch(column, quantiles, lambda each: float_of(places[each].ordinal), noisy_rows, rng)
     homes = sorted({order.bands.band(places[quantile].ordinal) for quantile in quantiles})
     look = None
     if any(has_few_digits(home, order.bands.roundest(home.first)) for home in homes):
         look = look_around(order, homes, ends_epsilon * TIES_SHARE)
         ends_epsilon -= ends_epsilon * TIES_SHARE
-    layout = Layout(quantiles, noisy_rows, noise, float(ends_epsilon), level, homes, look)
+    layout = Layout(quantiles, noisy_rows, noise, float(ends_epsilon), level, homes, look, stretch)
     drawn = draw_ends(order, list(places.values()), layout.ends_to_draw(places, order.bands), ends_epsilon)
     ordinals = {(end.released.quantile, end.upward): ordinal for end, ordinal in drawn.items()}
     scales = {(end.released.quantile, end.upward): end.scale for end in drawn}
@@ -254,7 +262,7 @@ def draw_several_bounded(
 
 @dataclass(frozen=True)
 class Layout:
-    """Which quantile serves as the end of which; decided before any of them is drawn."""
+    """Which quantile serves as the end of which; decided by parameters and by released numbers that are no quantiles."""
 
     quantiles: Sequence[Fraction]
     noisy_rows: int
@@ -266,11 +274,13 @@ class Layout:
     """What the released places stand for, ascending."""
     look: Surroundings | None = None
     """Noisy counts of the rows at these, between them and beyond them."""
+    stretch: float = 1.0
+    """By how much sampling variances are larger than for independent rows."""
 
     def is_settled(self, quantile: Fraction, home: Band, upward: bool) -> bool:
         """Whether noisy counts say that an end of an interval is at the quantile's own place."""
         return self.look is not None and is_at_home(
-            self.look, self.homes.index(home), quantile, self.noisy_rows, self.level, upward
+            self.look, self.homes.index(home), quantile, self.noisy_rows * self.stretch, self.level, upward
         )
 
     def outermost(self, upward: bool) -> Fraction:
@@ -316,7 +326,7 @@ class Layout:
         return self._rows(quantile, self.epsilon / self._ends_beside(quantile, upward), self.noise)
 
     def _rows(self, quantile: Fraction, epsilon: float, noise: float) -> float:
-        return rows_to_end(quantile, self.noisy_rows, noise, epsilon, self.level)
+        return rows_to_end(quantile, self.noisy_rows * self.stretch, noise, epsilon, self.level)
 
     def _ends_beside(self, quantile: Fraction, upward: bool) -> int:
         """How many ends may share the part of the rows beside a quantile: two, if no pivot lies between it and the next."""
