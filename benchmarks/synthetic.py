@@ -1,6 +1,7 @@
 """Synthetic rows of real tables: how far are their tables of one, two and three columns from those of the rows?
 
     python benchmarks/synthetic.py [--only fair OFP] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE] [--peers PYTHON]
+    python benchmarks/synthetic.py --absurd 500
     python benchmarks/synthetic.py --large 10000000
 
 The mean total variation over all tables of one and of two columns and 100 of three, numbers between deciles (values of a tenth
@@ -18,6 +19,9 @@ census income, with a header).
 Its MST and AIM then run on the same tables, and ratios of our distances and seconds to theirs are printed. They are given the
 true bins of every column for nothing, and true values within them; AIM may have a model of 1 MB and three rounds for each
 column, because with what it takes by itself (80 MB, 16 rounds) it does not end within hours.
+
+`--absurd` asks instead for that many releases of eight ordinary columns, drawn afresh for each: how many have a value that lies
+farther outside of its column than twice the column's range, and how many columns of zeros and ones hold other values.
 
 `--large` makes a Parquet file of that many rows and 20 columns, asks for synthetic rows and for tables of it, each in a process
 of its own, and says in how many passes, how many seconds of a processor and how much memory.
@@ -129,6 +133,50 @@ def synthetic(truth: pd.DataFrame, numbers: list[str], epsilon: float, delta: fl
     return rows, seconds
 
 
+def ordinary_columns(seed: int, rows: int) -> pd.DataFrame:
+    """Eight columns without anything odd, all of decimals: sex and rare are zeros and ones."""
+    chance = np.random.default_rng(seed)
+    columns = {
+        "age": chance.integers(18, 80, rows),
+        "sex": chance.random(rows) < 0.5,
+        "rare": chance.random(rows) < 0.04,
+        "education": chance.integers(0, 18, rows),
+        "income": np.exp(chance.normal(3.4, 0.6, rows)).round(3),
+        "wealth": (chance.standard_t(3, rows) * 20 + 10).round(1),
+        "children": chance.poisson(1.2, rows),
+        "score": chance.normal(500, 100, rows).round(),
+    }
+    return pd.DataFrame({name: values.astype(float) for name, values in columns.items()})
+
+
+def count_absurd(releases: int, rows: int, epsilon: float, delta: float, first_seed: int) -> None:
+    """Print how many releases of ordinary columns hold absurd values, and how many zeros and ones became something else."""
+    answered = absurd = marks = 0
+    misses: list[float] = []
+    for seed in range(first_seed, first_seed + releases):
+        truth = ordinary_columns(seed, rows)
+        release = dp.synthesize(truth, epsilon=epsilon, delta=delta, rng=dp.testing.seeded(seed))
+        if not isinstance(release, dp.Release):
+            continue
+        answered += 1
+        outside = False
+        for name, values in release.value.values.items():
+            there, known = truth[name].to_numpy(), values[~np.isnan(values)]
+            reach = 2 * np.ptp(there)
+            outside |= bool((known < there.min() - reach).any() or (known > there.max() + reach).any())
+            if name in ("sex", "rare"):
+                marks += not set(np.unique(known)) <= {0.0, 1.0}
+            at = np.quantile(there, np.linspace(0.05, 0.95, 19))
+            shares = [np.searchsorted(np.sort(each), at, "right") / max(each.size, 1) for each in (there, known)]
+            misses.append(float(np.abs(shares[0] - shares[1]).mean()))
+        absurd += outside
+    counts = f"{absurd} of {answered}", f"{marks} of {2 * answered}"
+    print(
+        line(f"{rows:,}", f"{epsilon:g}", f"{delta:g}", f"{releases - answered}", *counts, float(np.mean(misses or [np.nan]))),
+        flush=True,
+    )
+
+
 def line(*cells: object) -> str:
     """A line of a table."""
     return "| " + " | ".join(f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |"
@@ -168,7 +216,27 @@ def main() -> None:
     parser.add_argument("--peer-seconds", type=float, default=3000, help="after how long a peer is stopped")
     parser.add_argument("--peer-seeds", type=int, default=1, help="runs of each peer")
     parser.add_argument("--large", type=int, metavar="ROWS", help="only: passes, seconds and memory for so many rows in Parquet")
+    parser.add_argument("--absurd", type=int, metavar="RELEASES", help="only: how many of so many releases hold absurd values")
+    parser.add_argument(
+        "--first-seed", type=int, default=100_001, help="the first seed of --absurd; others than constants were chosen by"
+    )
     given = parser.parse_args()
+    if given.absurd:
+        print(
+            line(
+                "rows", "epsilon", "delta", "refused", "absurd releases", "columns of 0 and 1 with others", "mean miss of the cdf"
+            )
+        )
+        print(line(*["---"] * 7))
+        for count, delta in [
+            (4000, 0.0),
+            (4000, 1e-6),
+            (1500, 0.0),
+            (1500, 1e-6),
+            (20_000, 0.0),
+        ]:
+            count_absurd(given.absurd, count, 1.0, delta, given.first_seed)
+        return
     if given.large:
         measure_large(given.large)
         return

@@ -27,6 +27,7 @@ from dpstats.statistics.floors import Floor
 from dpstats.statistics.synthetic.columns import rows_of
 from dpstats.statistics.synthetic.data import GUIDE, SyntheticData
 from dpstats.statistics.synthetic.finding import Wish
+from dpstats.statistics.synthetic.looking import SMALL
 from dpstats.statistics.synthetic.measuring import measure_table
 
 MOST_ROWS = 100_000_000
@@ -115,7 +116,7 @@ def _check_focus(question: Question) -> None:
     "rounds",
     claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately",
     check=_check_focus,
-    version=2,
+    version=3,
 )
 def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Rows from tables with Laplace noise."""
@@ -128,7 +129,7 @@ def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) 
     claim="(epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately",
     needs_delta=True,
     check=_check_focus,
-    version=2,
+    version=3,
 )
 def synthesize_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Rows from tables with Gaussian noise."""
@@ -138,7 +139,8 @@ def synthesize_gaussian(table: CodedTable, question: Question, rng: RandomSource
 def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
     guide = question.arguments["guide"]
-    wish = Wish(question.columns, levels_of(question), question.arguments["focus"], 1 if guide else 6)
+    focus = question.arguments["focus"]
+    wish = Wish(question.columns, levels_of(question), focus, 1 if guide else 6, small=SMALL, may_be_alone=not focus)
     columns, pairs = measure_table(table, wish, price.epsilon, price.delta, rng)
     total = rows_of([column.noisy for column in columns])
     data = SyntheticData(columns, pairs, question.arguments["rows"] or round(total), random_bits(rng, SEED_BITS), guide=guide)

@@ -41,7 +41,10 @@ class MeasuredColumn:
         if fine.is_labels:
             merged, counts = merge_labels(fine, settled_counts(likely_counts(noisy, rows), rows), deviation)
         else:
-            merged, counts = merge_numbers(fine, settled_counts(noisy.noisy_counts, rows), deviation, MOST_CODES)
+            held = fine.may_hold | (np.arange(fine.size) == fine.missing)
+            counts = np.zeros(fine.size)
+            counts[held] = settled_counts(noisy.noisy_counts[held], rows)
+            merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
         return cls(fine, noisy, counts, merged)
 
     @property
@@ -63,7 +66,7 @@ class MeasuredColumn:
         drawable = np.zeros(self.fine.size, dtype=np.bool_)
         for code in range(self.size):
             inside = self.merged == code
-            better = (inside & (self.counts > 0), inside & (np.arange(self.fine.size) < self.fine.missing))
+            better = (inside & (self.counts > 0), inside & self.fine.may_hold)
             drawable |= next((each for each in better if each.any()), inside)
         return drawable
 

@@ -96,7 +96,7 @@ def _fine_codes(column: MeasuredColumn, coarse: Integers, beside: tuple[Floats, 
     present = np.flatnonzero(members)
     inside = column.merged[None, :] == (present // width)[:, None]
     shares = np.where(inside, weights.T[present % width], 0.0)
-    for allowed in (column.counts > 0, np.arange(column.fine.size) < column.fine.missing, True):
+    for allowed in (column.counts > 0, column.fine.may_hold, True):
         empty = ~(shares > 0).any(axis=1)
         shares[empty] = inside[empty] & allowed
     order = shuffled(coarse.size, rng)

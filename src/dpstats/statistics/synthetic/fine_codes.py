@@ -49,6 +49,8 @@ class FineColumn:
     """Of numbers: the step that they are multiples of, by the column's type or by shared values; 0 where it is not known."""
     whole: bool = False
     """Of numbers: whether the column's type is one of whole numbers."""
+    empty: tuple[int, ...] = ()
+    """Of numbers: codes that hold no rows as far as counts show (see `support`). No values are drawn in them."""
 
     @property
     def is_labels(self) -> bool:
@@ -65,6 +67,13 @@ class FineColumn:
         """The code of missing cells."""
         return self.size - 1
 
+    @property
+    def may_hold(self) -> NDArray[np.bool_]:
+        """For each code whether values may be drawn in it: not in empty ones, nor in that of missing cells."""
+        held = np.ones(self.size, dtype=np.bool_)
+        held[[*self.empty, self.missing]] = False
+        return held
+
     def coding(self, dtype: np.dtype[np.generic] | None) -> Coding:
         """How rows get their codes; numbers of a column of this type."""
         if self.is_labels:
@@ -78,7 +87,8 @@ class FineColumn:
         if self.is_labels:
             return {"name": self.name, "labels": list(self.labels)}
         edges = [decimal_of(edge) for edge in self.edges]
-        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole}
+        empty = {"empty": list(self.empty)} if self.empty else {}
+        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole, **empty}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> FineColumn:
@@ -86,7 +96,8 @@ class FineColumn:
         if "labels" in plain:
             return cls(plain["name"], labels=tuple(plain["labels"]))
         edges = tuple(fraction_of(ordinal_of(edge)) for edge in plain["edges"])
-        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"])
+        empty = tuple(plain.get("empty", ()))
+        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"], empty=empty)
 
     def is_single(self, low: Fraction, high: Fraction) -> bool:
         """Whether a code from one number to another holds one value only."""

@@ -26,16 +26,21 @@ FINEST_PART = 64
 """Codes of fewer rows than this part of all are not divided."""
 SNAP = 20
 """Parts of the distance between the outer cuts to which cuts are rounded where the grain is not known."""
+SMALL = tuple(map(Fraction, range(3)))
+"""Small whole numbers, each of which has a code of its own in a first look: flags hold these. With all up to 10 the rows of
+counts are spread over more codes than noise lets see: a column of ages from 0 on lost those below 11."""
 BEYOND = (1, 4, 16, 64, 256)
 """How far beyond the outer cuts a first look has edges, in distances of these cuts."""
 _NICE = (Fraction(1), Fraction(2), Fraction(5), Fraction(10))
 
 
-def first_look(name: str, cuts: Sequence[Fraction], shared: Sequence[Fraction], *, whole: bool) -> FineColumn:
-    """The codes of a first look: between round numbers, cuts and shared values, of which each has a code of its own."""
+def first_look(
+    name: str, cuts: Sequence[Fraction], shared: Sequence[Fraction], *, whole: bool, small: Sequence[Fraction] = SMALL
+) -> FineColumn:
+    """The codes of a first look: between round numbers, cuts, shared and `small` values, of which each has a code of its own."""
     grain = Fraction(1) if whole else grain_of(shared)
     least = Fraction(1) if whole else Fraction(0)
-    own = {Fraction(0), *shared, *(cut for cut in cuts if list(cuts).count(cut) > 1)}
+    own = {Fraction(0), *small, *shared, *(cut for cut in cuts if list(cuts).count(cut) > 1)}
     powers = {sign * power * step for power in POWERS for step in STEPS for sign in (1, -1) if power * step >= least}
     edges = {*powers, *_rounded(cuts, grain), *_around(cuts, grain), *own, *(next_value(value, least) for value in own)}
     return number_column(name, {edge for edge in edges if not whole or abs(edge) <= 1 << 64}, grain, whole=whole)
@@ -56,7 +61,15 @@ def _around(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
     return _rounded([min(cuts), max(cuts), *(edge for both in far for edge in both)], grain)[2:]
 
 
-def looked_closer(column: FineColumn, look: NoisyTable, rows: float, cuts: Sequence[Fraction], *, singles: bool) -> FineColumn:
+def looked_closer(
+    column: FineColumn,
+    look: NoisyTable,
+    rows: float,
+    cuts: Sequence[Fraction],
+    *,
+    singles: bool,
+    small: Sequence[Fraction] = SMALL,
+) -> FineColumn:
     """The codes of the next look, by noisy counts of this one. With `singles` round numbers get codes of their own.
 
     Where nothing is found the codes are those between `cuts`.
@@ -70,6 +83,8 @@ def looked_closer(column: FineColumn, look: NoisyTable, rows: float, cuts: Seque
         if count >= enough:
             gathered, codes = 0.0, 0
             kept |= set(edges[max(place - 1, 0) : place + 1])
+            if low in small and column.is_single(low, high):
+                kept |= _beside(column, low, small)
             if place not in outer and not column.is_single(low, high):
                 kept |= _pieces(column, low, high, count / enough, singles=singles)
             continue
@@ -81,6 +96,13 @@ def looked_closer(column: FineColumn, look: NoisyTable, rows: float, cuts: Seque
         first = min(_rounded(cuts, column.grain), default=Fraction(0))
         kept |= {*_rounded(cuts, column.grain), first, next_value(first, column.grain)}
     return number_column(column.name, kept, column.grain, whole=column.whole)
+
+
+def _beside(column: FineColumn, value: Fraction, small: Sequence[Fraction]) -> set[Fraction]:
+    """Edges that give the small whole numbers next to one of many rows codes of their own: a rare 1 beside a frequent 0."""
+    least = Fraction(int(column.whole))
+    near = [each for each in (value - 1, value + 1) if each in small]
+    return {edge for each in near for edge in (each, next_value(each, least))}
 
 
 def largest_noise(look: NoisyTable) -> float:

@@ -34,11 +34,10 @@ def measure_table(
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
     finding = CodeFinding(table, wish, budget, delta / 2, rng)
-    found = finding.fine_columns()
-    noisy = finding.counted(found)
-    rows = rows_of(noisy)
-    columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
-    if len(columns) == 1:
+    counted = finding.counted_where_rows_are(finding.fine_columns())
+    rows = rows_of([noisy for _, noisy in counted])
+    columns = tuple(MeasuredColumn.of(fine, noisy, rows) for fine, noisy in counted)
+    if len(columns) == 1 or finding.shares.are_all:
         return columns, ()
     pairs: list[Columns] = list(combinations(range(len(columns)), 2))
     coarse = [column.coding(dtype) for column, dtype in zip(columns, finding.types, strict=True)]

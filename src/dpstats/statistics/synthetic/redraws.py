@@ -26,7 +26,7 @@ from dpstats.statistics.synthetic.columns import MeasuredColumn
 from dpstats.statistics.synthetic.fine_codes import LARGEST, FineColumn, settled_counts
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
 from dpstats.statistics.synthetic.rounds import MeasuredPair
-from dpstats.statistics.synthetic.tails import tails_of
+from dpstats.statistics.synthetic.tails import outer_codes, tails_of
 
 Summary = Callable[[Mapping[str, NDArray[Any]]], float]
 """A number that is computed from rows, column by column."""
@@ -119,13 +119,16 @@ def remeasured(
 
 
 def _imagined_counts(column: MeasuredColumn, total: float, rng: RandomSource) -> Floats:
-    """Counts of fine codes, all of which may have rows; missing cells and labels that are not listed as in the data."""
-    known = slice(-2 if column.fine.is_labels else -1)
-    if not column.counts[known].size:
+    """Counts of fine codes, all of which but empty ones may have rows; missing cells and unlisted labels as in the data."""
+    known = column.fine.may_hold
+    if column.fine.is_labels:
+        known[-2] = False
+    if not known.any():
         return column.counts
-    noisy = _noisy(column.noisy.noisy_counts[known], column.noisy.law, rng).noisy_counts
-    unknown = column.counts[known.stop :]
-    return np.concatenate([settled_counts(noisy, total - float(unknown.sum())), unknown])
+    noisy = _noisy(column.noisy.noisy_counts, column.noisy.law, rng).noisy_counts
+    counts = np.where(known, 0.0, column.counts)
+    counts[known] = settled_counts(noisy[known], total - float(counts.sum()))
+    return counts
 
 
 def _imagined_places(column: MeasuredColumn, rng: RandomSource) -> FineColumn:
@@ -139,8 +142,12 @@ def _imagined_places(column: MeasuredColumn, rng: RandomSource) -> FineColumn:
         Fraction(min(excess, float(LARGEST)))
         for excess in (2 * stretch * np.array([tail.excess for tail in tails_of(column)])).tolist()
     )
-    first, last = fine.edges[0], fine.edges[-1]
-    places[0], places[-1] = (max(first - below, -LARGEST), first), (last, min(last + above, LARGEST))
+    first, last = outer_codes(fine)
+    low, high = fine.edges[min(first, len(fine.edges) - 1)], fine.edges[max(last - 1, 0)]
+    if below:
+        places[first] = (max(low - below, -LARGEST), low)
+    if above:
+        places[last] = (high, min(high + above, LARGEST))
     return ImaginedColumn(fine.name, edges=fine.edges, whole=fine.whole, places=tuple(places))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.statistics.synthetic.columns import MeasuredColumn
-from dpstats.statistics.synthetic.fine_codes import THERE
+from dpstats.statistics.synthetic.fine_codes import THERE, FineColumn
 
 HEAVY = 2.0
 """The thinning of a power law of index 1, which has no mean."""
@@ -42,22 +42,37 @@ class OuterTail:
         return max(self.distance * (2 / steepness + 2 / steepness**2), self.gap)
 
 
+NO_TAIL = OuterTail(0.0, math.inf, 0.0, False)
+
+
+def outer_codes(column: FineColumn) -> tuple[int, int]:
+    """The first and the last code of a column of numbers that may hold rows."""
+    held = np.flatnonzero(column.may_hold)
+    return int(held[0]), int(held[-1])
+
+
 def tails_of(column: MeasuredColumn) -> tuple[OuterTail, OuterTail]:
-    """Those of the lower and the upper outer code of a column of numbers."""
+    """Those of the lowest and the highest code of a column of numbers that may hold rows; single values have none."""
     counts = np.maximum(column.noisy.noisy_counts[:-1].astype(np.float64), 0.0)
     least = math.sqrt(column.noisy.law.variance)
     edges = np.array([float(edge) for edge in column.fine.edges])
     below = np.add.accumulate(counts)[:-1]
     middle = edges[min(int(np.searchsorted(below, counts.sum() / 2)), edges.size - 1)]
     starts = edges[:-1][counts[1:-1] > THERE * least]
-    sides = ((edges[0], below, counts[0], starts[:2]), (edges[-1], counts.sum() - below, counts[-1], starts[-2:]))
+    first, last = outer_codes(column.fine)
+    sides = (
+        (first, edges[min(first, edges.size - 1)], below, starts[:2]),
+        (last, edges[max(last - 1, 0)], counts.sum() - below, starts[-2:]),
+    )
     lower, upper = (
-        OuterTail(
+        NO_TAIL
+        if 0 < code < edges.size and column.fine.is_single(*column.fine.spans()[code])
+        else OuterTail(
             abs(float(edge - middle)),
-            float(np.interp(edge / 2 + middle / 2, edges, beyond)) / max(float(outer), least),
+            float(np.interp(edge / 2 + middle / 2, edges, beyond)) / max(float(counts[code]), least),
             float(np.ptp(last_two)) if last_two.size else 0.0,
-            bool(outer > THERE * least),
+            bool(counts[code] > THERE * least),
         )
-        for edge, beyond, outer, last_two in sides
+        for code, edge, beyond, last_two in sides
     )
     return lower, upper
