@@ -24,24 +24,27 @@ Ask = Callable[[Session], Any]
 
 RECALLED: dict[str, Ask] = {
     "count": lambda survey: survey.count(epsilon=1),
-    "median": lambda survey: survey.median("v", epsilon=1),
     "median by another method": lambda survey: survey.median("v", epsilon=1, delta="1e-3", method="ptr"),
+    "levels": lambda survey: survey.contingency_table(["g", "w"], levels={"g": ["a", "b"]}, bins={"w": [0, 3, 7]}, epsilon=1),
+    "conditions": lambda survey: survey.where("v >= 10").where("v < 50").count(epsilon=1),
+    "by group": lambda survey: survey.group_by("x", keys=[1.5, 2.5]).count(epsilon=1),
+}
+"""Questions whose old keys no other question has; each costs epsilon = 1."""
+CHANGED: dict[str, Ask] = {
+    "shares": lambda survey: survey.goodness_of_fit_test("g", {"a": 0.5, "b": 0.5}, epsilon=1),
+    "median": lambda survey: survey.median("v", epsilon=1),
     "quantile": lambda survey: survey.quantile("v", 0.25, epsilon=1),
     "quantile 0.5": lambda survey: survey.quantile("w", 0.5, epsilon=1),
     "quantiles": lambda survey: survey.quantile("v", [0.25, 0.75], epsilon=1, interval=None),
     "trimmed mean": lambda survey: survey.winsorized_mean("v", 0.1, epsilon=1),
     "bins of labels": lambda survey: survey.histogram("g", ["a", "b"], epsilon=1),
-    "levels": lambda survey: survey.contingency_table(["g", "w"], levels={"g": ["a", "b"]}, bins={"w": [0, 3, 7]}, epsilon=1),
     "groups": lambda survey: survey.two_sample_t_test("v", "g", ["a", "b"], epsilon=1),
-    "shares": lambda survey: survey.goodness_of_fit_test("g", {"a": 0.5, "b": 0.5}, epsilon=1),
     "whole labels": lambda survey: survey.two_sample_t_test("v", "w", [1, 2], epsilon=1),
     "condition": lambda survey: survey.where("v >= 10.5 and t == '1.5'").median("v", epsilon=1),
-    "conditions": lambda survey: survey.where("v >= 10").where("v < 50").count(epsilon=1),
     "derived": lambda survey: survey.with_columns(z="v * 1.5").median("z", epsilon=1),
-    "by group": lambda survey: survey.group_by("x", keys=[1.5, 2.5]).count(epsilon=1),
     "formula": lambda survey: survey.regression("v ~ w + C(t)", levels={"t": ["1.5", "2.5"]}, epsilon=1),
 }
-"""Questions whose old keys no other question has; each costs epsilon = 1."""
+"""Questions whose methods release something else by now, so that they are asked again; each costs epsilon = 1."""
 PAID_AGAIN: dict[str, Ask] = {
     "numbers for bins": lambda survey: survey.histogram("v", [0, 12.5, 60], epsilon=1),
     "numbers for labels": lambda survey: survey.two_sample_t_test("v", "x", [1.5, 2.5], epsilon=1),

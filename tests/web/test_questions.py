@@ -47,7 +47,7 @@ def test_a_condition_is_typed_in_place_of_a_column_and_asked_under_its_plain_nam
         page = client.get("/d/survey/ask", params=words).text
         said = ask(client, {"version": 1, "statistic": "proportion", "columns": ["hours>0"], "epsilon": "0.01"})
     assert "proportion(hours &gt; 0)" in page
-    assert said["answer"]["question"] == "proportion(hours > 0)"
+    assert said["answer"]["question"] == "proportion(hours > 0) (at most 1 row of each person)"
 
 
 def test_a_form_that_is_sent_twice_pays_once_and_leads_to_its_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

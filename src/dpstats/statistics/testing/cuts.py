@@ -72,4 +72,5 @@ def _lost_beyond(tail: Tail, end: float) -> float:
     """About what the rows of a side lose that is cut off so far from the middle, by the rule for tails (clips.py)."""
     exponent = (USUAL_EXPONENT if tail.tied else tail.exponent) + DOUBT
     nats = tail.nats * math.pow(end / tail.reach, 1 / exponent)
-    return tail.noisy_rows * math.exp(-nats) * end * exponent / max(nats, math.log(2))
+    lost = tail.noisy_rows * math.exp(-nats) * end * exponent / max(nats, math.log(2))
+    return min(lost, sys.float_info.max)  # a clip at the last float loses what no float holds
