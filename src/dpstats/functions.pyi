@@ -401,7 +401,7 @@ def correlation(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+      scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found place, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
       cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
     Returns a float, in a Release, or a NoReply at the same cost.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
@@ -12,16 +13,27 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 import dpstats as dp
 from dpstats.statistics.paired import scores
-from dpstats.statistics.paired.scores import UNITS, PairDistances, PairScores, PairUnits, PointMoments, ScoreSizes, ScoreSums
+from dpstats.statistics.paired.scores import (
+    UNITS,
+    PairBalance,
+    PairDistances,
+    PairScores,
+    PairUnits,
+    PointMoments,
+    ScoreOctaves,
+    ScoreSizes,
+    ScoreSums,
+)
 from dpstats.statistics.regression import octaves
 from dpstats.statistics.regression.budget_split import PureBudgetSplit
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Noisy, ScriptedBudgetSplit, ScriptedTable, Transcript, table_of
-from tests.twins.scores import ScoresOfCutColumns, UnboundedMoments
+from tests.twins.scores import RowsBeyond, ScoresOfCutColumns, UnboundedMoments
 
 Floats = NDArray[np.float64]
 
@@ -43,24 +55,38 @@ def test_no_row_adds_more_than_is_claimed_and_rows_add_up() -> None:
         rows, chosen = ugly_rows(generator, 40, 2), some_scores(generator)
         moments = PointMoments(chosen.units, float(generator.choice([1e-3, 1.2, 6.0])))
         assert longest(moments, rows) <= moments.l2_units
-        sums = ScoreSums(chosen, float(generator.choice([2.0**-400, 0.5, 3.0, 1e9])))
-        assert all(np.abs(sums(row[None])).max() <= UNITS for row in rows)
-        for counts, cells in ((ScoreSizes(chosen), 1), (PairDistances(chosen.units.middles), 2)):
+        balance = PairBalance(chosen.units)
+        place = float(generator.choice([2.0**-400, 0.5, 3.0, 1e9]))
+        sums, balances = ScoreSums(chosen, place), ScoreSums(balance, place)
+        assert all(np.abs(each(row[None])).max() <= UNITS for row in rows for each in (sums, balances))
+        octaves_of_both = ScoreOctaves(chosen, place), ScoreOctaves(balance, place)
+        counted = [(ScoreSizes(chosen), 1), (PairDistances(chosen.units.middles), 2), *((each, 1) for each in octaves_of_both)]
+        for counts, cells in counted:
             assert all(counts(row[None]).sum() <= cells for row in rows)
-        for each in (moments, sums, ScoreSizes(chosen), PairDistances(chosen.units.middles)):
+        for each in (moments, sums, balances, *(counts for counts, _ in counted)):
             assert (each(rows[:17]) + each(rows[17:])).tolist() == each(rows[::-1]).tolist()
 
 
-def test_moments_without_a_ball_and_scores_of_cut_columns_are_refuted() -> None:
+def test_moments_without_a_ball_scores_of_cut_columns_and_counts_of_all_rows_beyond_are_refuted() -> None:
     units, corner = PairUnits((0.0, 0.0), (1.0, 1.0)), np.array([[9.0, -9.0]])
     assert longest(UnboundedMoments(units, 2.0), corner) > UnboundedMoments(units, 2.0).l2_units
     assert longest(PointMoments(units, 2.0), corner) <= PointMoments(units, 2.0).l2_units
     assert abs(ScoresOfCutColumns(PairScores(units, 0.5), 3.0)(corner)[0]) > UNITS
+    assert RowsBeyond(PairScores(units, 0.5), 1.0)(corner).sum() > 1
+    assert ScoreOctaves(PairScores(units, 0.5), 1.0)(corner).sum() == 1
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Noisy counts of octaves around a place."""
+
+    place: float
+    epsilon: Fraction
 
 
 @contextmanager
 def scripted_draws(transcript: Transcript) -> Iterator[None]:
-    real_draw, real_quantile = octaves.draw_piece, scores.draw_quantile
+    real_draw, real_quantile, real_tails = octaves.draw_piece, scores.draw_quantile, scores.release_tails
 
     def draw_piece(pieces: Any, loss: Any, rng: Any) -> Any:
         question = ("draw", loss.slope_over, loss.slope_under, loss.clip, pieces[0].start, pieces[-1].start + pieces[-1].length)
@@ -69,7 +95,15 @@ def scripted_draws(transcript: Transcript) -> Iterator[None]:
     def draw_quantile(column: Any, *public: Any) -> Any:
         return transcript.release(("median", *public[:-1]), lambda: real_quantile(column, *public))
 
-    with patch.object(octaves, "draw_piece", draw_piece), patch.object(scores, "draw_quantile", draw_quantile):
+    def release_tails(raw_counts: Any, place: float, epsilon: Fraction, rng: Any) -> Any:
+        question = Counted(place, epsilon)
+        return transcript.release(question, lambda: real_tails(raw_counts, place, epsilon, rng), raw_counts)
+
+    with (
+        patch.object(octaves, "draw_piece", draw_piece),
+        patch.object(scores, "draw_quantile", draw_quantile),
+        patch.object(scores, "release_tails", release_tails),
+    ):
         yield
 
 
@@ -95,19 +129,21 @@ PAIRS = {
 @pytest.mark.parametrize("shape", ["normal", "marks", "ugly", "alike"])
 def test_all_but_the_released_numbers_is_the_same_for_a_neighbour(added: str, shape: str) -> None:
     generator = np.random.default_rng(1)
-    rows = generator.normal(size=(500, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
+    rows = generator.normal(size=(900, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
     if shape == "marks":
         rows = np.column_stack([rows[:, 0] > 0.5, np.floor(np.exp(rows[:, 1]))]).astype(float)
     elif shape == "ugly":
-        rows = ugly_rows(generator, 500, 2)
+        rows = ugly_rows(generator, 900, 2)
     elif shape == "alike":
-        rows = np.ones((500, 2))
+        rows = np.ones((900, 2))
     found, left, transcript = walk(rows, Fraction(4))
     again, left_again, second = walk(np.vstack([rows, PAIRS[added]]), Fraction(4), transcript.released)
     assert (repr(again), left_again, second.questions) == (repr(found), left, transcript.questions)
     for question, raw, raw_other in zip(transcript.questions, transcript.raw, second.raw, strict=True):
         if isinstance(question, Noisy):
             assert sum((after - before) ** 2 for before, after in zip(raw, raw_other, strict=True)) <= question.l2_units**2
+        elif isinstance(question, Counted):
+            assert sum(abs(after - before) for before, after in zip(raw, raw_other, strict=True)) <= 1
 
 
 @pytest.mark.parametrize("noisy_rows", [1, 90, 800, 2000, 10**6])
@@ -169,3 +205,75 @@ def test_a_column_seldom_seems_not_to_vary_because_its_reach_was_drawn_where_no_
     beyond = Fraction(scores.COLUMN_NATS) / epsilon
     over, _ = octaves.rank_slopes(1 - beyond / rows, epsilon, under)
     assert (scores.WINDOW * math.exp(-over * beyond) < 1 / 2000) == seldom  # all cells without rows against the right one
+
+
+def pareto_pairs(index: float, rows: int, seed: int) -> tuple[Floats, Floats]:
+    """Two columns with tails of a power, that go together as in a Gaussian copula of correlation 0.6."""
+    first, second = np.random.default_rng(seed).standard_normal((2, rows))
+    x, y = stats.norm.sf([first, 0.6 * first + 0.8 * second]) ** (-1 / index)
+    return x, y
+
+
+@pytest.mark.floors
+def test_tails_that_no_cut_can_know_are_refused_with_what_to_ask_instead() -> None:
+    replies = [dp.correlation(*pareto_pairs(1.2, 10_000, seed), epsilon=4, rng=seeded(seed)) for seed in range(6)]
+    refused = [reply for reply in replies if isinstance(reply, dp.NoReply)]
+    assert len(refused) >= 5
+    assert all("spearman" in reply.advice for reply in refused)
+    rough = dp.correlation(*pareto_pairs(1.2, 10_000, 0), epsilon=4, rough=True, rng=seeded(0))
+    assert isinstance(rough, dp.Release)
+
+
+@pytest.mark.floors
+def test_more_rows_of_heavy_tails_do_not_lose_the_truth() -> None:
+    truth = np.corrcoef(*pareto_pairs(3, 4000, 1))[0, 1]
+    table = np.column_stack(pareto_pairs(3, 4000, 1))
+    held, answered = 0, 0
+    for seed in range(15):
+        x, y = table[np.random.default_rng(seed).integers(0, 4000, 10_000)].T
+        reply = dp.correlation(x, y, epsilon=4, rng=seeded(seed))
+        if isinstance(reply, dp.Release):
+            answered += 1
+            held += reply.interval.low <= truth <= reply.interval.high
+    assert answered >= 7
+    assert held >= answered - 2  # 53% before
+
+
+def marks(share: float, rows: int, seed: int) -> tuple[Floats, Floats]:
+    """Two columns of 0 and 1 with that share of ones, that go together as in a Gaussian copula of correlation 0.6."""
+    first, second = np.random.default_rng(seed).standard_normal((2, rows))
+    x, y = stats.norm.sf([first, 0.6 * first + 0.8 * second]) < share
+    return x.astype(float), y.astype(float)
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize(
+    ("share", "epsilon", "is_answered"), [(0.02, 1.7, False), (0.02, 0.5, False), (0.2, 0.5, True), (0.2, 1.7, True)]
+)
+def test_a_pair_of_0_and_1_columns_gets_a_correlation_if_there_are_enough_ones(
+    share: float, epsilon: float, is_answered: bool
+) -> None:
+    replies = [dp.correlation(*marks(share, 3000, seed), epsilon=epsilon, rng=seeded(seed)) for seed in range(12)]
+    held = [
+        reply.interval.low <= 0.37 <= reply.interval.high for reply in replies if isinstance(reply, dp.Release) and reply.interval
+    ]
+    if is_answered:
+        assert len(held) >= 11
+        assert sum(held) >= len(held) - 2
+    else:
+        assert len(held) <= 1  # all before, and some were off by 7,700 intervals
+
+
+@pytest.mark.floors
+def test_heavy_tails_that_counts_cannot_show_are_allowed_for() -> None:
+    first, second = np.random.default_rng(2).standard_normal((2, 4000))
+    table = np.exp(1.2 * np.column_stack([first, 0.6 * first + 0.8 * second]))
+    truth = np.corrcoef(table.T)[0, 1]
+    held = []
+    for seed in range(25):
+        x, y = table[np.random.default_rng(seed).integers(0, 4000, 3000)].T
+        reply = dp.correlation(x, y, epsilon=1.7, rng=seeded(seed))
+        if isinstance(reply, dp.Release) and reply.interval:
+            held.append(reply.interval.low <= truth <= reply.interval.high)
+    assert len(held) >= 20
+    assert sum(held) >= len(held) - 2  # 17 of 25 before

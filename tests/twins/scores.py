@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.paired.scores import UNITS, Floats, PointMoments, ScoreSums
+from dpstats.statistics.paired.scores import UNITS, Floats, PointMoments, ScoreOctaves, ScoreSums
+from dpstats.statistics.paired.tails import SIDE
 
 
 @dataclass(frozen=True)
@@ -35,3 +36,14 @@ class ScoresOfCutColumns(ScoreSums):
         raw_scores = raw_x * raw_y - (raw_x * raw_x + raw_y * raw_y) * (self.scores.correlation / 2)
         raw_held = np.trunc(raw_scores * (UNITS / self.cut))
         return np.array([raw_held.sum(), np.trunc(np.square(raw_held) / UNITS).sum()], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RowsBeyond(ScoreOctaves):
+    """Counts of octaves. Mistake: each counts all rows beyond its beginning, so that a row far out is in all of them."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Count them."""
+        raw_counts = super().__call__(raw_rows)
+        raw_beyond = [np.cumsum(raw_side[::-1])[::-1] for raw_side in (raw_counts[:SIDE], raw_counts[SIDE:])]
+        return np.concatenate(raw_beyond)

@@ -310,7 +310,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found place, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
           cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
@@ -2414,7 +2414,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found place, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
           cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.

@@ -8,8 +8,8 @@ Why        Pearson's correlation: a rough one, and steps by noisy sums of scores
            noisy product cells of the rows that are cut off there (paired/products.py).
            Kendall's tau and Spearman's rho: all of epsilon buys noisy votes of pairs and triples of rows (paired/votes.py)
 Numerics   Exact from the rows to the noisy sums, cells and votes; floats after that
-No reply   Pearson's correlation where the noisy number of rows is too small at this epsilon, or a column hardly varies; costs the
-           same as an answer
+No reply   Pearson's correlation where the noisy number of rows is too small at this epsilon, a column hardly varies, or
+           rows far out decide it; costs the same as an answer
 Source     correlations.proof.md, scores.proof.md, votes.proof.md, limits.proof.md
 """
 
@@ -57,6 +57,11 @@ CELLS, SCORES = "cells", "scores"
 UNVARIED = Refusal(
     "One of the columns hardly varies, as far as noise can tell.",
     "The cost is spent. More rows or a larger epsilon may show how it varies; rank correlations need fewer.",
+)
+HEAVY_TAILS = Refusal(
+    "Rows far out decide this correlation, and there are too few of them to know by how much.",
+    "The cost is spent. Ask for kind='spearman' or 'kendall', which rows far out do not move, or for the correlation of the "
+    "columns' logarithms.",
 )
 _LEAST_LIMITS = ROWS_SHARE + MIDDLE.least
 COVARIANCE_LOSS = ((1 - _LEAST_LIMITS * 2 * LIMITS_SHARE) ** 2 + 2 * (_LEAST_LIMITS * LIMITS_SHARE) ** 2) / 2
@@ -141,8 +146,8 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
     CORRELATION,
     SCORES,
     claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
-    "privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
-    version=3,
+    "privately found place, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
+    version=4,
 )
 def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""
@@ -165,7 +170,8 @@ def correlation_scores(table: Table, question: Question, rng: RandomSource) -> O
     interval = None
     if question.interval is not None:
         interval = interval_for(question, *found.ends(float(question.interval)), SCORED)
-    return Answer(found.value, interval, notes)
+    answer = Answer(found.value, interval, notes)
+    return answer if found.is_known else PEARSON_FLOOR.refuse(question, answer, HEAVY_TAILS, HEAVY_TAILS.reason)
 
 
 @method(
