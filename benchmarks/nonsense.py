@@ -98,7 +98,7 @@ def count(case: Case, replies: int) -> tuple[int, int, list[int]]:
             continue
         found += 1
         error, width = np.array([abs(reply.value - truth)]), np.array([reply.high - reply.low])
-        if nonsense(error, width, ideal or abs(float(truth)) or 1.0)[0]:
+        if nonsense(error, width, ideal, np.array([truth]))[0]:
             wild.append(number)
     return found, refused, wild
 

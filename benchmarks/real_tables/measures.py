@@ -32,6 +32,9 @@ WILD = 100
 OWN_WIDTHS = 3
 """A reply is also nonsense where it is off by more than this many widths of its own interval, and by more than this many times
 what an interval without privacy reaches."""
+FINEST = 1e-4
+"""No reply is nonsense that is off by less than WILD / 2 times this part of the truth, however sure the usual tool is: the median of
+heaped rows is the same in every sample."""
 CLOSE_SQUARES = 1.5
 """The most that the root of the mean squared error should be over the usual one, where errors are to be close."""
 SURE = 0.01
@@ -281,16 +284,17 @@ def _value(
         None if question.of_rows else _ratio(width, ideal),
         limit,
         question.coefficients,
-        0.0 if question.of_rows else float(np.mean(nonsense(errors, high - low, ideal))) if ideal else 0.0,
+        0.0 if question.of_rows else float(np.mean(nonsense(errors, high - low, ideal, truth[places]))),
         None if question.of_rows else _ratio(_root_mean_square(errors), _root_mean_square(usual_errors)),
         usual_coverage,
         bool(held.size) and float(binom.cdf(int(held.sum()), held.size, LEAST_COVERAGE)) < SURE,
     )
 
 
-def nonsense(errors: Numbers, widths: Numbers, ideal: float) -> Any:
+def nonsense(errors: Numbers, widths: Numbers, ideal: float, truth: Numbers) -> Any:
     """Which replies are nonsense; `ideal` is the width of an interval without privacy. An unknown width says nothing."""
-    return (errors > WILD * ideal / 2) | ((errors > OWN_WIDTHS * widths) & (errors > OWN_WIDTHS * ideal / 2))
+    reached = np.maximum(ideal, FINEST * np.abs(truth))
+    return (errors > WILD * reached / 2) | ((errors > OWN_WIDTHS * widths) & (errors > OWN_WIDTHS * reached / 2))
 
 
 def _root_mean_square(errors: Numbers) -> float:
