@@ -32,9 +32,10 @@ WILD = 100
 OWN_WIDTHS = 3
 """A reply is also nonsense where it is off by more than this many widths of its own interval, and by more than this many times
 what an interval without privacy reaches."""
-FINEST = 1e-4
-"""No reply is nonsense that is off by less than WILD / 2 times this part of the truth, however sure the usual tool is: the median of
-heaped rows is the same in every sample."""
+FINEST, HEAPED = 1e-4, 0.2
+"""No reply is nonsense that is off by less than WILD / 2 times the part FINEST of the truth, however sure the usual tool is; or
+by less than so many times the part HEAPED of it, or of 1, where the usual tool says the same of every sample: a median of heaped
+rows that is 2 and not 1 is no nonsense."""
 CLOSE_SQUARES = 1.5
 """The most that the root of the mean squared error should be over the usual one, where errors are to be close."""
 SURE = 0.01
@@ -293,7 +294,7 @@ def _value(
 
 def nonsense(errors: Numbers, widths: Numbers, ideal: float, truth: Numbers) -> Any:
     """Which replies are nonsense; `ideal` is the width of an interval without privacy. An unknown width says nothing."""
-    reached = np.maximum(ideal, FINEST * np.abs(truth))
+    reached = np.maximum(ideal, FINEST * np.abs(truth)) if ideal else HEAPED * np.maximum(np.abs(truth), 1.0)
     return (errors > WILD * reached / 2) | ((errors > OWN_WIDTHS * widths) & (errors > OWN_WIDTHS * reached / 2))
 
 
