@@ -110,9 +110,13 @@ def test_a_constant_column_has_its_value_as_the_mean() -> None:
     assert float(dp.sum(np.full(5000, 12.99), epsilon=1, rng=seeded(3))) == pytest.approx(5000 * 12.99, rel=0.2)
 
 
+@pytest.mark.floors
 def test_missing_rows_are_left_out_and_infinite_ones_are_cut_off() -> None:
     data = np.concatenate([np.random.default_rng(1).normal(10, 1, 3000), [math.nan] * 500, [math.inf] * 3])
-    assert float(dp.mean(data, epsilon=5, rng=seeded(1))) == pytest.approx(10, abs=0.1)
+    replies = [dp.mean(data, epsilon=5, rng=seeded(seed)) for seed in range(10)]
+    found = [reply.value for reply in replies if isinstance(reply, dp.Release)]
+    assert len(found) >= 6, "three rows far out may be seen, which is a refusal, but seldom"
+    assert found == pytest.approx([10] * len(found), abs=0.1)
 
 
 def test_one_row_far_out_does_not_carry_the_mean_away() -> None:

@@ -59,12 +59,13 @@ MEAN_DEGREE, SUM_DEGREE, SQUARES_DEGREE = 2, 1, 4
 will do, with less noise."""
 LARGEST = sys.float_info.max
 MOST_LOST = 6.0
-"""An interval is lengthened for rows beyond the clip by at most this many times its half."""
+"""An interval is lengthened for tails beyond the clip by at most this many times its half; for suspected rows without a limit."""
 MEAN_FLOOR, ALIKE_FLOOR = Floor(250, 30), Floor(600, 30)
 """Below these, means and sums are off by more than their intervals too often (docs/intervals.md)."""
 ASTRAY = Refusal(
-    "Many rows lie far from the limits that were found.",
-    "Ask with a larger epsilon, or for a median; rough=True takes a rough answer.",
+    "Rows lie far from the limits that were found.",
+    "If they are codes, such as 999999 for a missing value, leave these out by a condition. Otherwise ask for a median, or with "
+    "a larger epsilon; rough=True takes a rough answer.",
 )
 FEW_ROWS = 400
 """With fewer, skewness shows in an interval, and the cells tell the rows' cubes, too."""
@@ -208,7 +209,8 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcom
     if question.interval is not None:
         level = float(question.interval)
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
-        low, high = value - half - clipped.cut.lost[0], value + half + clipped.cut.lost[1]
+        below, above = (sum(lost) for lost in zip(clipped.cut.lost, clipped.cut.suspected, strict=True))
+        low, high = value - half - below, value + half + above
         interval = Interval(held(low), held(high), level, SUM_ERROR)
     return _judged_sum(question, clipped, value, interval)
 
@@ -268,7 +270,11 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     spread = spread_of(clipped.cells)
     below, above = spread.reach(float(level))
     half = frame.radius * (below + above) / 2
-    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in clipped.cut.lost)
+    rows = max(spread.rows, FEWEST_ROWS)
+    lost_below, lost_above = (
+        min(lost / rows, MOST_LOST * half) + suspected / rows
+        for lost, suspected in zip(clipped.cut.lost, clipped.cut.suspected, strict=True)
+    )
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
     return value, Interval(held(low), held(high), float(level), WHOLE_ERROR)
 

@@ -99,7 +99,8 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
     lost = clipped.cut.lost_squares(clipped.frame.radius) / rows
     stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
-    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value))
+    suspected = clipped.cut.suspected_squares(clipped.frame.radius) / rows
+    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value) + suspected)
 
 
 def _of_share(counted: ZerosAndOnes, level: Fraction | None) -> Variance:
