@@ -447,7 +447,7 @@ def covariance(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "clipped"] = "auto",
+    method: Literal["auto", "scores", "clipped"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -468,6 +468,7 @@ def covariance(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
+      scores   pure epsilon-DP, no bounds asked, no delta: from noisy sums of scores that are cut off at a privately found place; may refuse
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.

@@ -1,4 +1,4 @@
-"""Broken twins of Pearson's correlation by scores: each makes one known mistake, and the privacy tests must refute it.
+"""Broken twins of correlation and covariance by scores: each makes one known mistake, and the privacy tests must refute it.
 
 Never use anything from here on data.
 """
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.paired.scores import UNITS, Floats, PointMoments, ScoreOctaves, ScoreSums
 from dpstats.statistics.paired.tails import SIDE
+from dpstats.statistics.paired.walk import UNITS, Floats, PairUnits, PointMoments, ScoreOctaves, ScoreSums
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,13 @@ class UnboundedMoments(PointMoments):
 class ScoresOfCutColumns(ScoreSums):
     """Sums of scores. Mistake: columns are cut off where scores should be, and a score grows with the square of them."""
 
+    units: PairUnits
+
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up."""
-        raw_points = np.clip(self.scores.units.of(raw_rows), -self.cut, self.cut)
-        raw_x, raw_y = raw_points[:, 0], raw_points[:, 1]
-        raw_scores = raw_x * raw_y - (raw_x * raw_x + raw_y * raw_y) * (self.scores.correlation / 2)
-        raw_held = np.trunc(raw_scores * (UNITS / self.cut))
+        raw_points = np.clip(self.units.of(raw_rows), -self.cut, self.cut)
+        raw_cut = raw_points * self.units.scales + self.units.middles
+        raw_held = np.trunc(self.scores.of(raw_cut) * (UNITS / self.cut))
         return np.array([raw_held.sum(), np.trunc(np.square(raw_held) / UNITS).sum()], dtype=np.int64)
 
 

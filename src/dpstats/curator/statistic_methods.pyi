@@ -353,7 +353,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "clipped"] = "auto",
+        method: Literal["auto", "scores", "clipped"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -371,6 +371,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
+          scores   pure epsilon-DP, no bounds asked, no delta: from noisy sums of scores that are cut off at a privately found place; may refuse
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
@@ -2457,7 +2458,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "clipped"] = "auto",
+        method: Literal["auto", "scores", "clipped"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2475,6 +2476,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
+          scores   pure epsilon-DP, no bounds asked, no delta: from noisy sums of scores that are cut off at a privately found place; may refuse
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.

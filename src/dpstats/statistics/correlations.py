@@ -3,13 +3,14 @@
 Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon, except
            for rank correlations, which have a scale of their own for it
-Why        Pearson's correlation: a rough one, and steps by noisy sums of scores (paired/scores.py). Covariance, and Pearson's
-           correlation by "cells": part of epsilon finds private limits of each column (universal/limits.py), the rest buys
-           noisy product cells of the rows that are cut off there (paired/products.py).
+Why        Pearson's correlation: a rough one, and steps by noisy sums of scores (paired/scores.py). Covariance: a rough one, and
+           a noisy sum of scores (paired/covariances.py). Covariance by "clipped", and Pearson's correlation by "cells": part of
+           epsilon finds private limits of each column (universal/limits.py), the rest buys noisy product cells of the rows that
+           are cut off there (paired/products.py).
            Kendall's tau and Spearman's rho: all of epsilon buys noisy votes of pairs and triples of rows (paired/votes.py)
 Numerics   Exact from the rows to the noisy sums, cells and votes; floats after that
-No reply   Pearson's correlation where the noisy number of rows is too small at this epsilon, a column hardly varies, or
-           rows far out decide it; costs the same as an answer
+No reply   By scores, where the noisy number of rows is too small at this epsilon, a column hardly varies, or rows far out
+           decide it; costs the same as an answer
 Source     correlations.proof.md, scores.proof.md, votes.proof.md, limits.proof.md
 """
 
@@ -35,12 +36,15 @@ from dpstats.statistics.clipped.margins import Frame
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, held
 from dpstats.statistics.paired.associations import Association, kendall_of, spearman_of
+from dpstats.statistics.paired.covariances import CovarianceWalk
 from dpstats.statistics.paired.cuts import cuts_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
-from dpstats.statistics.paired.scores import ROWS, CorrelationWalk
+from dpstats.statistics.paired.scores import CorrelationWalk
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
+from dpstats.statistics.paired.walk import ROWS, PairWalk
 from dpstats.statistics.regression.budget_split import PureBudgetSplit
+from dpstats.statistics.regression.octaves import TOO_LARGE
 from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
 
 DEGREE = 2
@@ -52,15 +56,20 @@ RANKED = {"kendall": (KENDALL, kendall_of), "spearman": (SPEARMAN, spearman_of)}
 RELIABLE_NATS = {"pearson": 1000, "spearman": 100, "kendall": 100}
 NO_CUT = "sampling error and noise"
 SCORED = "sampling error, noise, and what the cut of scores may leave out"
-PEARSON_FLOOR = Floor(nats=RELIABLE_NATS["pearson"])
+SCORES_FLOOR = Floor(nats=RELIABLE_NATS["pearson"])
 CELLS, SCORES = "cells", "scores"
 UNVARIED = Refusal(
-    "One of the columns hardly varies, as far as noise can tell.",
+    "One of the columns hardly varies, but perhaps for a few rows, as far as noise can tell.",
     "The cost is spent. More rows or a larger epsilon may show how it varies; rank correlations need fewer.",
 )
 HEAVY_TAILS = Refusal(
     "Rows far out decide this correlation, and there are too few of them to know by how much.",
     "The cost is spent. Ask for kind='spearman' or 'kendall', which rows far out do not move, or for the correlation of the "
+    "columns' logarithms.",
+)
+HEAVY_PRODUCTS = Refusal(
+    "Rows far out decide this covariance, and there are too few of them to know by how much.",
+    "The cost is spent. Ask for correlation(kind='spearman'), which rows far out do not move, or for the covariance of the "
     "columns' logarithms.",
 )
 _LEAST_LIMITS = ROWS_SHARE + MIDDLE.least
@@ -128,10 +137,42 @@ def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | 
     return Paired(cuts, (Frame.of(clips[0]), Frame.of(clips[1])), moments_of(cells))
 
 
+@method(
+    COVARIANCE,
+    SCORES,
+    claim="pure epsilon-DP, no bounds asked, no delta: from noisy sums of scores that are cut off at a privately found place; "
+    "may refuse",
+)
+def covariance_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """The covariance by scores; with too few rows, where a rough one is wanted, of the rows cut off at private limits."""
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
+    walk = CovarianceWalk(table, PureBudgetSplit(epsilon, rng), rng)
+    rows = _rows_for_scores(walk, question)
+    refusal = SCORES_FLOOR.refusal(question, rows)
+    if refusal is not None:
+        if not question.rough:
+            return refusal
+        return SCORES_FLOOR.judge(question, rows, _clipped_covariance(table, question, epsilon * (1 - ROWS), rng))
+    found, notes = walk.arrive(), _scored_notes(question)
+    if isinstance(found, float):
+        return _unknown(walk, question, found)
+    interval = None
+    if question.interval is not None:
+        low, high = (held(found.unit * end) for end in found.ends(float(question.interval)))
+        interval = interval_for(question, low, high, SCORED)
+    answer = Answer(held(found.unit * found.value), interval, notes)
+    return answer if found.is_known else SCORES_FLOOR.refuse(question, answer, HEAVY_PRODUCTS, HEAVY_PRODUCTS.reason)
+
+
 @method(COVARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=COVARIANCE_LOSS, version=2)
 def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The covariance of the rows, cut off at private limits."""
-    paired = read_paired(table, row_epsilon(question.epsilon, question.neighbors), rng)
+    return _clipped_covariance(table, question, row_epsilon(question.epsilon, question.neighbors), rng)
+
+
+def _clipped_covariance(table: Table, question: Question, epsilon: Fraction, rng: RandomSource) -> Answer:
+    """The covariance from product cells."""
+    paired = read_paired(table, epsilon, rng)
     if not isinstance(paired, Paired):
         return Answer(0.0, interval_for(question, 0.0, 0.0, WHOLE_ERROR), _clipped_notes(question, paired))
     value = held(paired.unit * paired.moments.covariance)
@@ -155,23 +196,20 @@ def correlation_scores(table: Table, question: Question, rng: RandomSource) -> O
         return _rank_correlation(question.arguments["kind"], table, question, rng)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     walk = CorrelationWalk(table, PureBudgetSplit(epsilon, rng), rng)
-    rows = walk.noisy_rows
-    if not walk.has_enough_rows:
-        rows = min(rows, math.ceil(PEARSON_FLOOR.rows_at(question)) - 1)
-    refusal = PEARSON_FLOOR.refusal(question, rows)
+    rows = _rows_for_scores(walk, question)
+    refusal = SCORES_FLOOR.refusal(question, rows)
     if refusal is not None:
         if not question.rough:
             return refusal
-        return PEARSON_FLOOR.judge(question, rows, _from_cells(table, question, epsilon * (1 - ROWS), rng))
-    found, notes = walk.arrive(), (PEARSON_FLOOR.note(question), *_notes(question, "pearson")[1:])
+        return SCORES_FLOOR.judge(question, rows, _from_cells(table, question, epsilon * (1 - ROWS), rng))
+    found, notes = walk.arrive(), _scored_notes(question)
     if found is None:
-        unknown = Answer(0.0, interval_for(question, -1.0, 1.0, SCORED), notes, rough=UNVARIED.reason)
-        return unknown if question.rough else UNVARIED
+        return _unknown(walk, question, 1.0)
     interval = None
     if question.interval is not None:
         interval = interval_for(question, *found.ends(float(question.interval)), SCORED)
     answer = Answer(found.value, interval, notes)
-    return answer if found.is_known else PEARSON_FLOOR.refuse(question, answer, HEAVY_TAILS, HEAVY_TAILS.reason)
+    return answer if found.is_known else SCORES_FLOOR.refuse(question, answer, HEAVY_TAILS, HEAVY_TAILS.reason)
 
 
 @method(
@@ -196,6 +234,20 @@ def _from_cells(table: Table, question: Question, epsilon: Fraction, rng: Random
         return Answer(0.0, interval_for(question, -1.0, 1.0, WHOLE_ERROR), _clipped_notes(question, paired))
     value, interval = _value_and_interval(paired.moments.association(paired.lost()), question, WHOLE_ERROR)
     return Answer(value, interval, _clipped_notes(question, paired.cuts))
+
+
+def _rows_for_scores(walk: PairWalk, question: Question) -> int:
+    """The noisy number of rows; where it leaves too little for scores, fewer than those have to have."""
+    if walk.has_enough_rows:
+        return walk.noisy_rows
+    return min(walk.noisy_rows, math.ceil(SCORES_FLOOR.rows_at(question)) - 1)
+
+
+def _unknown(walk: PairWalk, question: Question, most: float) -> Outcome:
+    """A refusal; where a rough answer is wanted, between -`most` and `most`."""
+    refusal = TOO_LARGE if walk.is_too_large else UNVARIED
+    interval = interval_for(question, -most, most, SCORED)
+    return Answer(0.0, interval, _scored_notes(question), rough=refusal.reason) if question.rough else refusal
 
 
 def _rank_correlation(kind: str, table: Table, question: Question, rng: RandomSource) -> Answer:
@@ -225,6 +277,10 @@ def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str
         *((("constant", said),) if constant else ()),
         *_notes(question, "pearson"),
     )
+
+
+def _scored_notes(question: Question) -> tuple[tuple[str, str], ...]:
+    return SCORES_FLOOR.note(question), *_notes(question, "pearson")[1:]
 
 
 def _notes(question: Question, kind: str) -> tuple[tuple[str, str], ...]:

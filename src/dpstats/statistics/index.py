@@ -15,7 +15,7 @@ HOMES = {
     "contingency_table": Home(("dpstats.statistics.contingency_tables",), ("laplace", "gaussian", "fourier")),
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
-    "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
+    "covariance": Home(("dpstats.statistics.correlations",), ("scores", "clipped")),
     "decision_tree": Home(("dpstats.statistics.decision_trees",), ("agreement", "gaussian_agreement", "id3")),
     "density": Home(("dpstats.statistics.densities",), ("tree",)),
     "frequent_itemsets": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),

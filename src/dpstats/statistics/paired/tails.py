@@ -125,13 +125,16 @@ class Tails:
         )
         return below, above
 
+    def lost_squares(self, end: int, quantile: float) -> float:
+        """What a sum of squared sizes loses at a cut."""
+        return self.place**2 * math.fsum(side.lost(end, 2, quantile) for side in self.sides)
+
     def allowed(self, end: int, rows: float, reaching: float, *, balanced: bool) -> tuple[float, float]:
         """What an interval allows for at a cut below and above.
 
         `reaching` is how far columns reach, over their scale; `balanced` says whether columns are known to vary alike.
         """
-        law = BALANCED if balanced else UNBALANCED
-        index = min(self._index(noisy, rows) for noisy in self.noisy)
+        law, index = BALANCED if balanced else UNBALANCED, self.near_index(rows)
         if math.isfinite(self.index(rows)):
             heavy = _part_of(index, FAR_INDICES)
             times = 1 + FAR_MORE * heavy
@@ -140,16 +143,22 @@ class Tails:
         below, above = (times * lost for lost in self.lost(end, law.least + (MOST_ALLOWED - law.least) * heavy))
         if not balanced or reaching <= NORMAL_REACH:
             return below, above
-        return max(below, self._together(self.noisy[0], end)), max(above, self._together(self.noisy[1], end))
+        return max(below, self.together(end)[0]), max(above, self.together(end)[1])
 
     def are_known(self, rows: float) -> bool:
         """Whether rows get fewer far out, as fast as the mean of what they say needs it."""
-        return self.index(rows) >= HEAVY and max(noisy[-1] for noisy in self.noisy) <= MOST_LAST * self.scale
+        return self.index(rows) >= HEAVY and self.most_in_last <= MOST_LAST
 
-    def cuts(self, rows: float, noise: float) -> tuple[int, int]:
+    @property
+    def most_in_last(self) -> float:
+        """The noisy number of rows in the last octave of a side, which has no end, in scales of its noise."""
+        return max(noisy[-1] for noisy in self.noisy) / self.scale
+
+    def cuts(self, rows: float, noise: float, quantile: float = LIKELY, times: float = 1.0) -> tuple[int, int]:
         """The cut that should make the shortest interval, and the one to take, which may lie further out (`BEARABLE`).
 
-        `noise` is the deviation that the noise of the sum would have for a cut at 1.
+        `noise` is the deviation that the noise of the sum would have for a cut at 1; `quantile` and `times` say how much of what
+        may be lost counts.
         """
         lengths: dict[int, float] = {}
         quiet = CUTS[0]
@@ -158,7 +167,7 @@ class Tails:
             sampled = self._squares(rows, cut)
             if noise * cut <= BEARABLE * math.sqrt(sampled):
                 quiet = end
-            lengths[end] = LENGTH * math.sqrt(sampled + (noise * cut) ** 2) + sum(self.lost(end, LIKELY))
+            lengths[end] = LENGTH * math.sqrt(sampled + (noise * cut) ** 2) + times * sum(self.lost(end, quantile))
         likely = min(lengths, key=lambda end: lengths[end])
         return likely, max(likely, quiet)
 
@@ -168,6 +177,10 @@ class Tails:
         It is infinite where noise hides it.
         """
         return min(self._index(noisy, FAR_OUT * rows) for noisy in self.noisy)
+
+    def near_index(self, rows: float) -> float:
+        """The same wherever noise shows rows beyond: closer in, exponential tails look as heavy as those of a power."""
+        return min(self._index(noisy, rows) for noisy in self.noisy)
 
     def _index(self, noisy: Sequence[float], most: float) -> float:
         beyond = list(accumulate(reversed(noisy)))[::-1]
@@ -194,9 +207,12 @@ class Tails:
             if count > (SEEN + FURTHER * max(0, octave + 1)) * self.scale
         )
 
-    def _together(self, noisy: Sequence[float], end: int) -> float:
-        """What the outer octaves lose at a cut if they show rows together, as few rows of another kind do."""
-        outer = noisy[OUTER:]
+    def together(self, end: int) -> tuple[float, float]:
+        """What the outer octaves lose below and above at a cut if they show rows together, as few rows of another kind do."""
+        below, above = (self._together(noisy[OUTER:], end) for noisy in self.noisy)
+        return below, above
+
+    def _together(self, outer: Sequence[float], end: int) -> float:
         rows = math.fsum(outer)
         if rows <= SEEN_TOGETHER * math.sqrt(2 * len(outer)) * self.scale:
             return 0.0

@@ -47,6 +47,8 @@ OUTWARD, MOST_BEYOND = Fraction(4, 5), Fraction(1, 4)
 """The part of a draw's nats that keeps a reach from going beyond all rows; and which part of the rows may lie beyond it."""
 CERTAIN = 19
 """How much more mass than all others a cell gets that is nearly certain."""
+STEPS = (1.0, 2.0)
+"""Magnitudes of which each gets as much mass as all cells, where rows are likely codes: differences of 1 and 2 and 5 and 7."""
 
 
 def cells_of(raw_magnitudes: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -68,11 +70,15 @@ def magnitude_of(cell: int) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def hill(top: int, half_width: int, certain: bool) -> tuple[int, ...]:
+def hill(top: int, half_width: int, certain: bool, codes: bool = False) -> tuple[int, ...]:
     """Where the cells begin and end on the line: masses fall off as one over the squared distance from the top."""
     masses = [max(1, HEIGHT * half_width**2 // (half_width**2 + (cell - top) ** 2)) for cell in range(CELLS)]
     if certain:
         masses[top] = CERTAIN * sum(masses)
+    elif codes:
+        whole = sum(masses)
+        for cell in cells_of(np.array(STEPS)).tolist():
+            masses[cell] += whole
     return (0, *cumulative(masses))
 
 
@@ -91,17 +97,18 @@ def draw_magnitude(
     quantile: Fraction = MEDIAN,
     likely: float | None = None,
     certain: bool = False,
+    codes: bool = False,
     known: bool = False,
     under: Fraction = EVENLY,
 ) -> float:
     """A private quantile of counted magnitudes: the lower end of its cell.
 
     `likely` is about what to expect, where something released tells, and `known` says that it is hardly ever far from that; 1 is
-    all but `certain` where that is said. The part `under` of a draw's nats keeps it from falling short of the quantile, the rest
-    from going beyond.
+    all but `certain` where that is said, and 1 and 2 are likely if rows seem to be `codes`. The part `under` of a draw's nats
+    keeps it from falling short of the quantile, the rest from going beyond.
     """
     (top,) = cells_of(np.array([1.0 if likely is None else likely])).tolist()
-    ends = steep_hill(top) if known else hill(top, BROAD if likely is None else NARROW, certain)
+    ends = steep_hill(top) if known else hill(top, BROAD if likely is None else NARROW, certain, codes)
     return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng, under)) - 1)
 
 
