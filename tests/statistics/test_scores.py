@@ -215,6 +215,16 @@ def test_a_column_seldom_seems_not_to_vary_because_its_reach_was_drawn_where_no_
     assert (walks.WINDOW * math.exp(-over * beyond) < 1 / 2000) == seldom  # all cells without rows against the right one
 
 
+@pytest.mark.parametrize("ask", [dp.correlation, dp.covariance])
+def test_a_column_that_reaches_many_scales_still_varies(ask: Any) -> None:
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        schooling = generator.integers(8, 21, 50_000).astype(float)
+        wages = np.exp(9.9 + 0.08 * schooling + generator.normal(0, 0.6, 50_000))
+        wages[generator.random(50_000) < 0.001] = 1.1e6
+        assert isinstance(ask(schooling, wages, epsilon=4, rng=seeded(seed)), dp.Release)
+
+
 def pareto_pairs(index: float, rows: int, seed: int) -> tuple[Floats, Floats]:
     """Two columns with tails of a power, that go together as in a Gaussian copula of correlation 0.6."""
     first, second = np.random.default_rng(seed).standard_normal((2, rows))

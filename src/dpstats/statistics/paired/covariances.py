@@ -55,10 +55,11 @@ of samples without privacy; only half for Pareto pairs of index 2.2 at 10,000 ro
 reply."""
 SURE = 3.0
 """By so many deviations of its noise a variance may be larger, where it is noise that it is lost in."""
-LEAST_INDEX, INDEX_POWER, MOST_LAST = 0.62, 0.2, 6.0
+LEAST_INDEX, INDEX_POWER, TRIED_AMPLE, MOST_LAST = 0.62, 0.2, 13.3, 6.0
 """A covariance is not known if columns reach more than LIGHT scales and the index of scores' tails (`Tails.near_index`) is less,
-at HEAVY_NATS rows times epsilon, where noise and exponential tails make it small; or if the last octave shows more than that many
-scales of its noise."""
+at HEAVY_NATS rows times epsilon, where noise and exponential tails make it small, and up to TRIED_AMPLE times as many; or if the
+last octave shows more than that many scales of its noise. TRIED_AMPLE is the most on which these were chosen: beyond, half of the
+covariances of schooling and wages (55,000 wage earners at epsilon 4) were refused, with an index asked for that no tail shows."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class CovarianceWalk(PairWalk):
         if self._reaching > NORMAL_REACH:
             below, above = (max(lost, shown) for lost, shown in zip((below, above), tails.together(end), strict=True))
         sampling = sums.sampling + times * tails.lost_squares(likely, squared) / self._rows**2
-        index_known = not heavy or tails.near_index(self._rows) >= LEAST_INDEX * ample**INDEX_POWER
+        index_known = not heavy or tails.near_index(self._rows) >= LEAST_INDEX * min(ample, TRIED_AMPLE) ** INDEX_POWER
         x, y = scores.units.scales
         return ScoredCovariance(
             min(x * y, sys.float_info.max),
