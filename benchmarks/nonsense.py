@@ -58,6 +58,8 @@ def cases() -> Iterator[Case]:
         for q in (0.1, 0.9):
             yield ask.quantile(q, table, column), 1.0
             yield ask.quantile(q, table, column), 0.33
+        for quantiles in ((0.5, 0.99), (0.05, 0.5, 0.95)):
+            yield ask.last_of_quantiles(quantiles, table, column), 1.0
     for share in SHARES:
         table = f"{PREFIX} {share_name(share)}"
         for epsilon in (0.33, 1.0):

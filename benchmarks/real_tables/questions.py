@@ -172,6 +172,22 @@ def of_column(statistic: str, table: str, column: str) -> Question:
     return Question(statistic, column, table, (column,), (statistic,), ask, of, of_rows=statistic == "count", interval=interval)
 
 
+def last_of_quantiles(quantiles: Sequence[float], table: str, column: str) -> Question:
+    """The last quantile of a list, which is asked for together with the others."""
+
+    def ask(rows: Columns, **spend: Any) -> Answered:
+        release = dp.quantile(rows[column], quantiles, **spend)
+        if isinstance(release, dp.NoReply):
+            return Answered((None,))
+        return Answered((Reply(float(release.value[-1]), *ends_of(release.intervals[-1])),))
+
+    q = quantiles[-1]
+    name = f"last of q={list(quantiles)}"
+    return Question(
+        "quantiles", f"{name} {column}", table, (column,), (name,), ask, lambda c: np.array([_quantile(q, c[column])])
+    )
+
+
 def quantile(q: float, table: str, column: str) -> Question:
     """A quantile of one column."""
 

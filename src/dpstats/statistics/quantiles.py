@@ -40,11 +40,12 @@ from dpstats.foundations.text_tables import counted
 from dpstats.statistics.by_unit import looked_at, one_step
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.floors import Floor
+from dpstats.statistics.universal.bands import DigitBands
 from dpstats.statistics.universal.bounded import Bounded
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.intervals import ROWS_SHARE, count_rows, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
-from dpstats.statistics.universal.many import digits_of_several, draw_quantiles
+from dpstats.statistics.universal.many import are_astray, digits_of_several, draw_from, levels_of
 from dpstats.statistics.universal.single import digits_of, draw_quantile
 from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile, safe_rows
 
@@ -159,8 +160,8 @@ def refused_unless_enough(
 def quantile_floor(quantiles: Sequence[Fraction]) -> Floor:
     """What quantiles take: rows times epsilon by how far out they lie, and how many there are."""
     outermost = max(min(min(quantile, 1 - quantile) for quantile in quantiles), FARTHEST_OUT)
-    levels = len(quantiles).bit_length()
-    if levels > 1:
+    if len(quantiles) > 1:
+        levels = levels_of(tuple(sorted(set(quantiles))))
         return Floor(levels * max(float(NATS_BEYOND_SEVERAL / outermost), NATS_OF_SEVERAL))
     return Floor(float(NATS_BEYOND / outermost))
 
@@ -178,10 +179,14 @@ def several_quantiles(
         return {wanted[0]: _single(column, question, wanted[0], rng)}
     if question.interval is None:
         noisy_rows = _counted(column, question, rng)
-        left = question.epsilon * (1 - ROWS_SHARE)
-        digits = digits_of_several(wanted, noisy_rows, row_epsilon(left, question.neighbors), root_share)
-        drawn = draw_quantiles(column, wanted, left, question.neighbors, rng, root_share=root_share, digits=digits)
-        return {quantile: Bounded(float_of(ordinal), -math.inf, math.inf, noisy_rows) for quantile, ordinal in drawn.items()}
+        left = row_epsilon(question.epsilon, question.neighbors) * (1 - ROWS_SHARE)
+        digits = digits_of_several(wanted, noisy_rows, left, root_share)
+        places = draw_from(column, wanted, left, rng, root_share, digits)
+        astray = are_astray(places, wanted, noisy_rows, left, DigitBands(digits))
+        return {
+            each: Bounded(float_of(places[each].ordinal), -math.inf, math.inf, noisy_rows, astray=each in astray)
+            for each in wanted
+        }
     level = float(question.interval)
     return draw_several_bounded(column, wanted, question.epsilon, question.neighbors, level, rng, root_share)
 

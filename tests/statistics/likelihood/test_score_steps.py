@@ -25,6 +25,7 @@ from dpstats.statistics.likelihood.score_steps import ScoreEstimate, ScoreWalk
 from dpstats.statistics.regression.budget_split import BudgetSplit, ConcentratedBudgetSplit, PureBudgetSplit
 from dpstats.statistics.regression.walk import FitContext
 from dpstats.statistics.universal.decimals import ordinal_of
+from dpstats.statistics.universal.many import levels_of
 from dpstats.testing import seeded
 from tests.statistics.likelihood.score_rows import WITH_SCORES, Case
 from tests.statistics.regression.transcripts import Noisy, ScriptedBudgetSplit, ScriptedTable, Transcript, told
@@ -189,7 +190,7 @@ def test_levels_of_draws_are_as_many_as_are_paid_for() -> None:
         (draw,) = (each for each in run(case, case.rows(ROWS)).transcript.questions if isinstance(each, tuple))
         assert draw[1] == shares
         assert draw[3] is Neighbors.ADD_REMOVE
-        assert len(shares).bit_length() == levels
+        assert levels_of(shares) == levels
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])

@@ -69,7 +69,7 @@ def test_as_many_rows_as_there_are_give_a_row_away() -> None:
 
 def test_a_tenth_of_the_noise_gives_a_row_away() -> None:
     with too_little_noise():
-        assert attacked("pure", 300, 100) > EPSILON
+        assert attacked("pure", 400, 100) > EPSILON
 
 
 def test_labels_that_are_found_without_noise_give_a_row_away() -> None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import dpstats as dp
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal import many, order
@@ -218,3 +219,36 @@ def test_changing_a_row_is_paid_as_removing_one_and_adding_one(monkeypatch: pyte
 def test_coins_that_depend_on_the_table_are_refuted(toy_line: pytest.MonkeyPatch) -> None:
     laws = [joint_law(toy_line, table, Fraction(2), coins_seeded_by_the_table) for table in [(1, 1, 1), (1, 1, 1, 1)]]
     assert largest_log_ratio(*laws) > 2.5
+
+
+NORMAL = "normal"
+FAR_OUT: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    NORMAL: lambda generator: generator.normal(50, 10, 2000),
+    "95% zeros": lambda generator: np.where(generator.random(2000) < 0.95, 0.0, generator.gamma(2, 20, 2000)),
+    "top code": lambda generator: np.minimum(generator.lognormal(9.6, 0.9, 2000), 25_564.67),
+}
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize("shape", FAR_OUT)
+@pytest.mark.parametrize("quantiles", [(0.5, 0.99), (0.05, 0.5, 0.95), (0.9, 0.95, 0.99), (0.25, 0.5, 0.75, 0.99)])
+@pytest.mark.parametrize("interval", [0.95, None])
+def test_quantiles_far_out_in_a_list_are_near_the_rows_or_refused(
+    shape: str, quantiles: tuple[float, ...], interval: float | None
+) -> None:
+    for seed in range(25):
+        rows = FAR_OUT[shape](np.random.default_rng(seed))
+        release = dp.quantile(rows, quantiles, epsilon=1, interval=interval, rng=seeded(seed))
+        if isinstance(release, dp.Release):
+            room = 3 * (rows.max() - rows.min())
+            assert rows.min() - room <= min(release.value) <= max(release.value) <= rows.max() + room
+        else:
+            assert shape != NORMAL
+
+
+def test_a_list_with_its_ends_far_out_takes_a_pivot_for_a_scale_and_quartiles_do_not() -> None:
+    def levels(*quantiles: float) -> int:
+        return many.levels_of(tuple(map(Fraction, quantiles)))
+
+    assert [levels(0.25, 0.75), levels(0.25, 0.5, 0.75), levels(*(step / 16 for step in range(1, 16)))] == [2, 2, 4]
+    assert [levels(0.0625, 0.5, 0.9375), levels(0.5, 0.9375), levels(0.875, 0.9375, 0.96875)] == [3, 3, 4]

@@ -38,7 +38,7 @@ from dpstats.statistics.synthetic.pooling import (
 )
 from dpstats.statistics.synthetic.support import supported
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
-from dpstats.statistics.universal.many import draw_quantiles
+from dpstats.statistics.universal.many import draw_quantiles, levels_of
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,9 @@ class CodeFinding:
         """Private quantiles, if any: one level of halving after the other, each at the same part of the share."""
         if not self.shares.cuts:
             return []
-        levels = CUTS.bit_length()
+        quantiles = tuple(Fraction(each, CUTS + 1) for each in range(1, CUTS + 1))
+        levels = levels_of(quantiles)
         share = self._parts[place] * self.shares.cuts / levels
         epsilon = sum((self._budget.draw_epsilon(share) for _ in range(levels)), Fraction(0))
-        quantiles = [Fraction(each, CUTS + 1) for each in range(1, CUTS + 1)]
         drawn = draw_quantiles(self._columns[place], quantiles, epsilon, Neighbors.ADD_REMOVE, self._rng)
         return [fraction_of(ordinal) for ordinal in drawn.values()]

@@ -182,7 +182,9 @@ def _cut(fine: FineColumn, pooled: NoisyTable, reach: _Reach) -> tuple[FineColum
     lowest = _on_column(fine, reach.lowest - BEYOND * (reach.high - reach.lowest))
     highest = _on_column(fine, reach.highest + BEYOND * (reach.highest - reach.low))
     inside = [
-        code for code, (low, high) in enumerate(spans) if high > lowest and (low < highest or low == highest == reach.highest)
+        code
+        for code, (low, high) in enumerate(spans)
+        if (high > lowest or high == lowest == reach.lowest) and (low < highest or low == highest == reach.highest)
     ]
     counts = pooled.noisy_counts[:-1].astype(np.int64)
     first, end = _with_rows(counts[inside], math.sqrt(pooled.law.variance))

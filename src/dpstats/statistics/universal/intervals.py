@@ -45,7 +45,7 @@ from dpstats.statistics.universal.ends import (
 from dpstats.statistics.universal.grain import grain_reach
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.looks import SCALES_SHARE, TIES_SHARE, Surroundings, disagree, look_around
-from dpstats.statistics.universal.many import digits_of_several, draw_places, likely_windows
+from dpstats.statistics.universal.many import are_astray, digits_of_several, draw_places, levels_of, likely_windows
 from dpstats.statistics.universal.measure import MIXED, WHOLE
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
 from dpstats.statistics.universal.outward import OutwardDraw, draw_outward
@@ -230,7 +230,7 @@ def draw_several_bounded(
     ends_share = _ends_share(2 * outer * noisy_rows, total)
     points = total * (1 - ROWS_SHARE - ends_share)
     ends_epsilon = total * ends_share
-    noise = 8 / 3 * (len(quantiles).bit_length() / float(points)) ** 2  # of the last level, and what is left of those before it
+    noise = 8 / 3 * (levels_of(tuple(quantiles)) / float(points)) ** 2  # of the last level, and what is left of those before it
     order = Order(column, rng, digits_of_several(quantiles, noisy_rows, points, root_share))
     places = draw_places(order, quantiles, points, root_share)
     stretch = several_stretch(column, quantiles, lambda each: float_of(places[each].ordinal), noisy_rows, rng)
@@ -252,11 +252,12 @@ def draw_several_bounded(
             return places[serving].ordinal
         return ordinals.get((quantile if serving == quantile else layout.outermost(upward), upward))
 
-    bounds = {}
+    bounds, astray = {}, are_astray(places, quantiles, noisy_rows, points, order.bands)
     for quantile in quantiles:
         value = places[quantile].ordinal
         around = Bounded.around(order.bands.band(value), value, end_of(quantile, False), end_of(quantile, True), noisy_rows)
-        bounds[quantile] = around.checked({upward: scales.get((quantile, upward), Fraction(0)) for upward in (False, True)})
+        checked = around.checked({upward: scales.get((quantile, upward), Fraction(0)) for upward in (False, True)})
+        bounds[quantile] = replace(checked, astray=checked.astray or quantile in astray)
     return bounds
 
 

@@ -33,8 +33,11 @@ def loss_of_one() -> Fraction:
 
 
 def loss_of_several(root_share: Fraction | None = None) -> Fraction:
-    """rho / epsilon**2 of two quantiles or more by recursive halving, with intervals or without."""
-    squares = Fraction(1, 2) if root_share is None else root_share**2 + (1 - root_share) ** 2  # of the shares along a path
+    """rho / epsilon**2 of two quantiles or more by recursive halving, with intervals or without.
+
+    Shares along a path of the tree add up to 1, and so their squares to 1 at most.
+    """
+    squares = Fraction(1) if root_share is None else root_share**2 + (1 - root_share) ** 2
     bounded = [ROWS_SHARE**2 * NOISE + ends**2 * DRAW + (1 - ROWS_SHARE - ends) ** 2 * squares * DRAW for ends in ENDS.ends()]
     open_ended = ROWS_SHARE**2 * NOISE + (1 - ROWS_SHARE) ** 2 * squares * DRAW
     return max(open_ended, *bounded)
