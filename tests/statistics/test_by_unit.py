@@ -294,6 +294,15 @@ def test_the_line_and_the_card_say_where_rows_are_taken_as_independent(name: str
     assert INDEPENDENT not in str(alone)
 
 
+@pytest.mark.parametrize("name", ["mean", "variance", "winsorized_mean"])
+def test_noise_that_drowns_a_table_leaves_scores_within_their_bounds(name: str) -> None:
+    """A noisy deviation beyond the clip made the shares begin above their end, and the answer an error."""
+    survey = session(panel(100, 4, 0.5), max_rows_per_unit=4)
+    for seed in range(30):
+        answer = getattr(survey, name)("x", epsilon=1e-6, rough=True, rng=dp.testing.seeded(seed))
+        assert not isinstance(answer, dp.NoReply) or "could not be computed" not in answer.reason
+
+
 # Arithmetic
 
 

@@ -53,7 +53,7 @@ def with_units(column: Column, clip: Clip, cells: NoisyCells, rng: RandomSource)
     spread = spread_of(cells)
     coarse, half = coarse_clip(clip, FINE_BITS if power == 1 else COARSE_BITS)
     middle = (clip.low + (spread.mean + 1) / 2 * clip.steps) * float(clip.unit / coarse.unit) - coarse.low
-    deviation = math.sqrt(max(spread.sampling * spread.rows, 0.0)) * half
+    deviation = min(math.sqrt(max(spread.sampling * spread.rows, 0.0)), 1.0) * half  # of rows between two ends it is no more
     score = PlaceScore(coarse, round(middle), None if power == 1 else round(deviation * deviation))
     typical, frame = (deviation, half) if power == 1 else (deviation * deviation, half * half)
     total = noisy_squares(units, score, typical, epsilon, rng)
