@@ -4,12 +4,12 @@ A cut is a guess from released limits, by a rule for tails. A row lies in one sh
 count does. The shells near the cut tell how the rows thin out (thinning.py): the cut moves to where noise and what may be lost
 beyond make the shortest interval. Where a shell further out shows rows, of a second population, it moves beyond that shell, but
 only if a second look bears it out: there are many shells, and the noise of one of them shows rows in 2% of columns. Where two
-looks suspect rows that are too few to be believed, the interval has room for them. Where none of the shells near the cut has
-rows, they lie further in: the second look finds them, or there is no reply.
+looks leave it open, a third one decides. Where all looks suspect rows that are too few to be believed, the interval has room for
+them. Where none of the shells near the cut has rows, they lie further in: the second look finds them, or there is no reply.
 
 Claim      epsilon-DP
 Neighbors  ADD_REMOVE
-Why        One or two vectors of noisy counts of disjoint parts of the line (histograms.proof.md), whose edges are functions of
+Why        One to three vectors of noisy counts of disjoint parts of the line (histograms.proof.md), whose edges are functions of
            released numbers; their epsilons add up
 Numerics   Exact counts by the rows' decimals; exact noise; floats after that
 Source     means.proof.md
@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -60,21 +61,23 @@ but less in the last one, where a mistake is a refusal: of 2,400 light columns 2
 SECOND_PART = Fraction(1, 4)
 """The part of what is left for the cells that a second look takes, where the first one shows rows far out: about 15% of epsilon.
 It is asked for in 1 to 3 of 100 columns with light tails, and in more where a side seems empty."""
-SUSPECT_SHELL, SUSPECT_SIGN, SUSPECT_DOUBT = 1, 3.3, 1.0
+SUSPECT_SHELL, SUSPECT_SIGN, SUSPECT_DOUBT = 1, 2.8, 1.0
 SUSPECT_PART = Fraction(1, 5)
-SUSPECT_BOTH, SUSPECT_PER_OCTAVE = 4.8, 0.7
+ROOM, ROOM_PER_OCTAVE = 3.0, 0.7
 """A shell from SUSPECT_SHELL octaves on is suspected where it has SUSPECT_SIGN scales more than the laws of thinning expect. A
-second look, with SUSPECT_PART of what is left for the cells, must show rows there, too, and both together SUSPECT_BOTH scales,
-and SUSPECT_PER_OCTAVE more for each octave further out, where a mistake makes the interval twice as long. Then the interval has
-room for the rows that both looks tell, SUSPECT_DOUBT deviations more, at the far end of the shell. The cut stays.
-Chosen on clumps of 1% beside normal, gamma and lognormal rows (3,000 rows at epsilon 1, 10,000 at .33): 95% intervals held the
-mean in 39 to 78% of samples without it, and in 81 to 99% with it. Without SUSPECT_PER_OCTAVE they held in 86 to 99%, and
-intervals of one light column in a hundred were 16 to 73 times as long as the usual ones; now 4 to 11 times."""
+second look takes SUSPECT_PART of what is left for the cells. Where all looks together have evidence of ROOM nats (`_evidence`),
+the interval has room for the rows that they tell, SUSPECT_DOUBT deviations more, at the far end of the shell; the cut stays.
+ROOM_PER_OCTAVE is asked for beside it for each octave further out, where a mistake makes the interval twice as long."""
+OPEN, THIRD_PART = 2.0, Fraction(1, 3)
+"""Where two looks have evidence of OPEN nats for rows that are not believed, a third one takes THIRD_PART of what is then left
+for the cells: in about 1 of 6 light columns."""
 INWARD_PART = Fraction(1, 2)
 """The same where rows are sought further in than the first look: if it does not find them, there is no reply."""
-BOTH_SIGN, BOTH_PER_OCTAVE, LARGEST_BOTH, FAR_BOTH, LEAST_AGAIN = 8.5, 0.75, 11.0, 7.0, 2.0
-"""Scales by which both looks together exceed 0 where rows are believed, more further out; by the second one alone at least
-LEAST_AGAIN. Noise does so in about 1 of 10,000 columns."""
+BELIEF, BELIEF_PER_OCTAVE, MOST_BELIEF, FAR_BELIEF = 8.0, 0.75, 11.0, 6.0
+"""The evidence of all looks above which rows in a shell are believed, and the cut moves: more further out, and less in the last
+shell, where a mistake is a refusal. Without rows, two looks or three have evidence of t nats in about exp(-t) / 4 of shells.
+These, and those of ROOM, were chosen on clumps of 1% beside normal, gamma and lognormal rows (3,000 rows at epsilon 1): 95%
+intervals held the mean in 39 to 78% of samples with cuts alone."""
 EXCESS_SIGN, EXCESS_PART = 6.0, 0.5
 """A shell near the cut shows rows of another kind where it has this many scales more than the laws of thinning expect there, and
 this part more. A heap of 3% beyond a cut has no law that the body follows, too: it was left out of mean and interval."""
@@ -103,10 +106,10 @@ class _SideShells:
     distances: tuple[Fraction, ...]
     signs: tuple[float, ...]
     """Scales of noise above which a shell shows rows."""
-    both_signs: tuple[float, ...]
-    """The same for two looks together."""
-    room_signs: tuple[float, ...]
-    """Those above which there is room in the interval for rows that are not believed; none for a shell without an end."""
+    beliefs: tuple[float, ...]
+    """The evidence above which its rows are believed."""
+    rooms: tuple[float, ...]
+    """That above which there is room in the interval for rows that are not believed; none for a shell without an end."""
 
     @classmethod
     def beyond(cls, distance: Fraction, octaves: Sequence[int] = OCTAVES) -> _SideShells:
@@ -114,8 +117,8 @@ class _SideShells:
         return cls(
             tuple(distance * Fraction(2) ** octave for octave in octaves),
             (*(_sign_at(octave) for octave in octaves[:-1]), FAR_SIGN),
-            (*(_both_sign_at(octave) for octave in octaves[:-1]), FAR_BOTH),
-            (*(_room_sign_at(octave) for octave in octaves[:-1]), math.inf),
+            (*(_belief_at(octave) for octave in octaves[:-1]), FAR_BELIEF),
+            (*(_room_at(octave) for octave in octaves[:-1]), math.inf),
         )
 
     @classmethod
@@ -126,7 +129,7 @@ class _SideShells:
         return cls(
             (Fraction(0), *(unit * Fraction(2) ** octave for octave in UNCUT_OCTAVES)),
             (*(NEAR_SIGN if near else LARGEST_SIGN for near in is_near), FAR_SIGN),
-            (*(BOTH_SIGN if near else LARGEST_BOTH for near in is_near), FAR_BOTH),
+            (*(BELIEF if near else MOST_BELIEF for near in is_near), FAR_BELIEF),
             (math.inf,) * (len(is_near) + 1),
         )
 
@@ -152,7 +155,7 @@ class Widened(NamedTuple):
     noisy_inside: int
     """The noisy number of rows before the first shell."""
     spent_again: Fraction
-    """What a second look took; 0 where there was none."""
+    """What further looks took; 0 where there was none."""
 
 
 def widen_cut(
@@ -160,7 +163,7 @@ def widen_cut(
 ) -> Widened:
     """The cut, moved to where noisy shells suggest.
 
-    The shells cost epsilon, for one row added or removed, and a second look, where one is due, a part of what is `left` for the
+    The shells cost epsilon, for one row added or removed, and further looks, where they are due, a part of what is `left` for the
     cells, which tell the mean of a `power` of the rows. Without `inward` the cut only moves outward.
     """
     distances = cut.middle - cut.low, cut.high - cut.middle
@@ -174,7 +177,7 @@ def widen_cut(
         _CountedSide(*side, 1 / float(epsilon)) for side in zip(shells, counts, distances, (cut.below, cut.above), strict=True)
     ]
     again = Fraction(0)
-    if any(side.showing or side.is_empty or side.suspected for side in sides):
+    if any(side.is_empty or side.open for side in sides):
         again = left * _part_of_second_look(sides)
         inner = [_inner_distances(side) if side.is_empty else () for side in sides]
         _, counts = looking.counts([(*more, *side.distances) for more, side in zip(inner, shells, strict=True)], again)
@@ -182,6 +185,11 @@ def widen_cut(
             side.found_again(count, 1 / float(again)) if side.is_empty else side.seen_again(count, 1 / float(again))
             for side, count in zip(sides, counts, strict=True)
         ]
+    if any(side.open for side in sides):
+        third = (left - again) * THIRD_PART
+        _, counts = looking.counts([side.shells.distances for side in sides], third)
+        sides = [side.seen_again(count, 1 / float(third)) for side, count in zip(sides, counts, strict=True)]
+        again += third
     ends = _best_ends(sides, 1 / float(left - again), power, inward)
     down, tail_below, lost_below = sides[0].cut_at(ends[0])
     up, tail_above, lost_above = sides[1].cut_at(ends[1])
@@ -230,14 +238,14 @@ def _sign_at(octave: int) -> float:
     return math.inf if octave < SURE_SHELL else min(FIRST_SIGN + SIGN_PER_OCTAVE * octave, LARGEST_SIGN)
 
 
-def _both_sign_at(octave: int) -> float:
-    """How many scales of both looks' noise, added up, make rows believed."""
-    return min(BOTH_SIGN + BOTH_PER_OCTAVE * max(0, octave - SURE_SHELL), LARGEST_BOTH)
+def _belief_at(octave: int) -> float:
+    """How much evidence makes rows believed."""
+    return min(BELIEF + BELIEF_PER_OCTAVE * max(0, octave - SURE_SHELL), MOST_BELIEF)
 
 
-def _room_sign_at(octave: int) -> float:
-    """How many scales of both looks' noise, added up, make room for rows."""
-    return math.inf if octave < SUSPECT_SHELL else SUSPECT_BOTH + SUSPECT_PER_OCTAVE * (octave - SUSPECT_SHELL)
+def _room_at(octave: int) -> float:
+    """How much evidence makes room for rows."""
+    return math.inf if octave < SUSPECT_SHELL else ROOM + ROOM_PER_OCTAVE * (octave - SUSPECT_SHELL)
 
 
 def _edge(place: Fraction, further: int) -> float:
@@ -262,16 +270,17 @@ class _CountedSide:
         """Whether a second look did not find any either."""
         self.thinning: Thinning | None = None
         self.showing = shells.showing(noisy, scale)
-        self.suspected: list[int] = []
-        """Shells that may have rows, which are too few to be believed."""
+        self.open = list(self.showing)
+        """Shells at which to look again: those that show rows, and those that may have some, which are too few to be believed."""
         self.likely_rows: dict[int, float] = {}
-        """About how many rows suspected shells have, as two looks tell it."""
+        """About how many rows suspected shells have, as all looks tell it."""
+        self.looks = [_ShellCounts(noisy, scale)]
         if distance > 0 and tail:
             self.thinning = thinning_of(near, scale)
             seen = math.fsum(near) > NEAR_ROWS * scale or max(near) > NEAR_ROW * scale or self.showing
             self.is_empty = tail.noisy_rows > SIDE_ROWS * scale and not seen
             self.showing = sorted({*self.showing, *self._exceeding(near)})
-            self.suspected = [place for place in self._suspicious() if place not in self.showing]
+            self.open = [*self.showing, *(place for place in self._suspicious() if place not in self.showing)]
 
     def _exceeding(self, near: Sequence[float]) -> list[int]:
         """Shells from the cut on that have many more rows than laws of thinning expect."""
@@ -288,8 +297,8 @@ class _CountedSide:
         expected = {place: self.thinning.rows_in(place) for place in range(len(NEAR_OCTAVES))}
         return [
             place
-            for place, sign in enumerate(self.shells.room_signs)
-            if sign < math.inf and self.noisy[place] > SUSPECT_SIGN * self.scale + expected.get(place, 0.0)
+            for place, room in enumerate(self.shells.rooms)
+            if room < math.inf and self.noisy[place] > SUSPECT_SIGN * self.scale + expected.get(place, 0.0)
         ]
 
     @property
@@ -298,34 +307,37 @@ class _CountedSide:
         return self.is_lost or len(self.shells.signs) - 1 in self.showing
 
     def seen_again(self, noisy: Sequence[int], scale: float) -> _CountedSide:
-        """The side after a second look at the same shells: rows are believed that both looks show."""
-        found = _CountedSide(self.shells, self.noisy, self.distance, self.tail, self.scale)
-        found.showing = []
-        for place in (*self.showing, *self.suspected):
-            found._judge(
-                place,
-                _NoisyShell(self.noisy[place], self.scale),
-                _NoisyShell(noisy[place], scale),
-                may_show=place in self.showing,
-            )
-        for place in {*self.showing} - {*found.showing}:
-            found.noisy[place] = max(0, noisy[place])
+        """The side after another look at the same shells."""
+        found = copy(self)
+        found.looks = [*self.looks, _ShellCounts(noisy, scale)]
+        found.noisy, found.likely_rows, found.open = list(self.noisy), dict(self.likely_rows), []
+        found.showing = [place for place in self.showing if place not in self.open]
+        for place in self.open:
+            looks = [look.at(place) for look in found.looks]
+            found._judge(place, looks, may_show=len(looks) > 2 or place in self.showing)
+            if place in self.showing and place not in found.showing:
+                found.noisy[place] = max(0, noisy[place])
+        found.showing.sort()
         return found
 
-    def _judge(self, place: int, look: _NoisyShell, again: _NoisyShell, *, may_show: bool) -> None:
-        """Believe that a shell has rows, or make room for those that it may have, as two looks tell."""
-        both = look.scales + again.scales
-        if may_show and both > self.shells.both_signs[place] and again.scales > LEAST_AGAIN:
+    def _judge(self, place: int, looks: Sequence[_NoisyShell], *, may_show: bool) -> None:
+        """Believe that a shell has rows, make room for those that it may have, or look again."""
+        evidence = _evidence(looks)
+        self.likely_rows.pop(place, None)
+        if may_show and evidence > self.shells.beliefs[place]:
             self.showing.append(place)
-        elif both > self.shells.room_signs[place] and again.scales > 0:
-            self.likely_rows[place] = _pooled(look, again)
+            return
+        if len(looks) == 2 and evidence > OPEN:
+            self.open.append(place)
+        if evidence > self.shells.rooms[place]:
+            self.likely_rows[place] = _pooled(looks)
 
     def found_again(self, noisy: Sequence[int], scale: float) -> _CountedSide:
         """The side, around the shells further in where a second look shows rows; as it was where it shows none."""
         octaves = (*INNER_OCTAVES, *OCTAVES)
         seen = seen_in(noisy, scale)
         if seen is None or self.tail is None:
-            self.is_lost = True
+            self.is_lost, self.open = True, []
             return self
         moved = min(octaves[seen.last] + 1, 0)
         first = octaves.index(moved + NEAR_OCTAVES[0]) if moved + NEAR_OCTAVES[0] in octaves else 0
@@ -335,9 +347,10 @@ class _CountedSide:
         found = _CountedSide(shells, noisy[first:], distance, tail, scale)
         showing, found.showing = found.showing, []
         looked = dict(zip(OCTAVES, self.noisy, strict=True))
-        for place in sorted({*showing, *found.suspected}):
+        for place in sorted({*showing, *found.open}):
             earlier = _NoisyShell(looked.get(octaves[first + place], 0), self.scale)
-            found._judge(place, earlier, _NoisyShell(noisy[first + place], scale), may_show=place in showing)
+            found._judge(place, [earlier, _NoisyShell(noisy[first + place], scale)], may_show=place in showing)
+        found.open = []
         return found
 
     def lost(self, power: int, inward: bool) -> dict[int, float]:
@@ -401,17 +414,37 @@ class _NoisyShell(NamedTuple):
     noisy: float
     scale: float
 
-    @property
-    def scales(self) -> float:
-        """By how many scales of its noise it exceeds 0."""
-        return self.noisy / self.scale
+    def likelihood(self, rows: float) -> float:
+        """The logarithm of the likelihood of a number of rows, but for a constant."""
+        return -abs(self.noisy - rows) / self.scale
 
 
-def _pooled(look: _NoisyShell, again: _NoisyShell) -> float:
-    """The rows that two looks tell together, and some deviations of their noise more."""
-    weight, weight_again = 1 / look.scale**2, 1 / again.scale**2
-    mean = (look.noisy * weight + again.noisy * weight_again) / (weight + weight_again)
-    return mean + SUSPECT_DOUBT * math.sqrt(2 / (weight + weight_again))
+class _ShellCounts(NamedTuple):
+    """Noisy numbers of rows in all shells of a side, and the scale of their noise."""
+
+    noisy: Sequence[int]
+    scale: float
+
+    def at(self, place: int) -> _NoisyShell:
+        """One of the shells."""
+        return _NoisyShell(self.noisy[place], self.scale)
+
+
+def _evidence(looks: Sequence[_NoisyShell]) -> float:
+    """The logarithm of the likelihood of the best number of rows, over that of none.
+
+    Looks that contradict each other have little of it: 40 rows and 19, with noise of scales 5 and 7.5, have 7.7 nats, and 27 and
+    27 have 9.
+    """
+    numbers = [max(0.0, float(look.noisy)) for look in looks]
+    return max(math.fsum(look.likelihood(rows) - look.likelihood(0) for look in looks) for rows in numbers)
+
+
+def _pooled(looks: Sequence[_NoisyShell]) -> float:
+    """The rows that looks tell together, and some deviations of their noise more."""
+    weights = [1 / look.scale**2 for look in looks]
+    mean = math.fsum(look.noisy * weight for look, weight in zip(looks, weights, strict=True)) / math.fsum(weights)
+    return mean + SUSPECT_DOUBT * math.sqrt(2 / math.fsum(weights))
 
 
 def _best_ends(sides: Sequence[_CountedSide], cells_scale: float, power: int, inward: bool) -> tuple[int, int]:

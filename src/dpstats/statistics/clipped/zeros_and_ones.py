@@ -8,7 +8,7 @@ or a few hundredths of epsilon.
 
 Claim      epsilon-DP, where epsilon is what was spent
 Neighbors  ADD_REMOVE
-Why        Up to four vectors of noisy counts of disjoint sets of rows, whose epsilons add up
+Why        Up to five vectors of noisy counts of disjoint sets of rows, whose epsilons add up
 Numerics   Exact counts by the rows' decimals; exact noise
 Source     means.proof.md
 """
