@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.statistics.clipped.thinning import place_of
-from dpstats.statistics.paired.tails import NORMAL_REACH, Tails
+from dpstats.statistics.paired.tails import Tails
 from dpstats.statistics.paired.walk import (
     PLACE,
     PLACE_POWER,
@@ -133,8 +133,7 @@ class CovarianceWalk(PairWalk):
         times = 1 + HEAVY_TIMES * heavy
         quantile, squared = (least + (MOST_QUANTILE - least) * heavy for least in (LEAST_QUANTILE, LEAST_SQUARED))
         below, above = (times * lost for lost in tails.lost(end, quantile))
-        if self._reaching > NORMAL_REACH:
-            below, above = (max(lost, shown) for lost, shown in zip((below, above), tails.together(end), strict=True))
+        below, above = (max(lost, shown) for lost, shown in zip((below, above), tails.together(end), strict=True))
         sampling = sums.sampling + times * tails.lost_squares(likely, squared) / self._rows**2
         index_known = not heavy or tails.near_index(self._rows) >= LEAST_INDEX * min(ample, TRIED_AMPLE) ** INDEX_POWER
         x, y = scores.units.scales
