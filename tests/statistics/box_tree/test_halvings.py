@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpstats.statistics.box_tree.halvings import BoxSide, Halvings, PathCounts, box_side
@@ -50,6 +50,7 @@ def test_rows_beyond_the_limits_lie_in_the_outer_boxes() -> None:
 
 
 @given(numbers, numbers, st.floats(0, 1e308), st.booleans())
+@example(0.0, 5e-324, 0.0, False)
 def test_any_limits_make_a_side_that_can_be_halved(one: float, other: float, unit: float, whole: bool) -> None:
     low, high = sorted((one, other))
     side = box_side(low, high, unit, whole=whole)

@@ -25,6 +25,8 @@ MOST_HALVINGS = 16
 """Halvings of a box at most: paths of all rows are counted in one pass, which holds a number for each of them."""
 FARTHEST = 1e300
 """Limits lie no farther from 0, so that their difference is a float."""
+NARROWEST = 1e-300
+"""A side that is not wider cannot be halved 16 times among floats."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ def box_side(low: float, high: float, unit: float, *, whole: bool = False) -> Bo
         start = first - ((1 << halvings) - (last - first + 1)) // 2
         if max(abs(start), abs(start + (1 << halvings))) < 1 << 52:
             return BoxSide(start - 0.5, start + (1 << halvings) - 0.5, _usable_unit(unit, float(1 << halvings)), halvings)
-    least = max(abs(low), abs(high)) * 2.0**-32
-    if high - low <= least:
-        middle, reach = (low + high) / 2, max(abs(low), abs(high)) / 2 or 0.5
+    size = max(abs(low), abs(high))
+    if high - low <= max(size * 2.0**-32, NARROWEST):
+        middle, reach = (low + high) / 2, size / 2 if size > NARROWEST else 0.5
         low, high = middle - reach, middle + reach
     return BoxSide(low, high, _usable_unit(unit, high - low))
 
