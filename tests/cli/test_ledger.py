@@ -4,13 +4,16 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import dpstats as dp
 from dpstats.accounting.budgets import Budget
 from dpstats.cli import exits
 from dpstats.cli.ledger import UNSOUND
 from dpstats.curator.ledger.ledger import Terms, open_ledger
+from dpstats.curator.protection import Protection
 from dpstats.foundations.privacy import PrivacyCost
 from tests.cli.conftest import Run
 
@@ -83,6 +86,28 @@ def test_show_prints_terms_amounts_and_questions(run: Run, ledger: Path) -> None
     ):
         assert text in outcome.out
     assert outcome.out.splitlines()[-1] == run("ledger", "verify", ledger).out.splitlines()[-1]
+
+
+def test_show_says_how_many_rows_are_used_where_the_number_was_found(run: Run, tmp_path: Path) -> None:
+    path, person = tmp_path / "a.ledger", [each // 3 for each in range(3_000)]
+    words: dict[str, Any] = {"max_rows_per_unit": "auto", "rows_per_unit_epsilon": 0.5}
+    with open_ledger(path) as opened:
+        dp.protect({"person": person}, name="visits", unit="person", budget=Budget(3), population="all", ledger=opened, **words)
+        opened.grant("visits", group="course", budget=Budget(2), actor="olga", why="a test")
+        opened.grant("visits", analyst="ana", group="course", budget=Budget(1), actor="olga", why="a test")
+        protection = Protection("person", 64)
+        opened.account("waiting", protection.terms(Budget(1), {"max_rows_per_unit": "auto", "rows_per_unit_epsilon": "1/2"}))
+    out = run("ledger", "show", path).out
+    said = {each.splitlines()[0]: each for each in out.split("\n\n") if "protects" in each}
+    for name in ("visits", "visits, group course", "visits, analyst ana"):
+        assert "at most 4 rows of each person, found privately" in said[name], name
+        assert "at most 64" not in said[name]
+    assert "rows of each" not in said["population all"]
+    assert "at most 64 rows of each person, how many is still to be found privately" in said["waiting"]
+    assert "at most 4 rows" in run("ledger", "show", path, "--dataset", "visits, analyst ana").out
+    plain = {each["dataset"]: each["rows_per_unit"] for each in json.loads(run("ledger", "show", path, "--json").out)["datasets"]}
+    assert plain["visits"] == plain["visits, group course"] == plain["visits, analyst ana"] == 4
+    assert plain["population all"] is plain["waiting"] is None
 
 
 def test_show_takes_one_data_set(run: Run, ledger: Path) -> None:

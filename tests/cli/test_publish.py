@@ -124,4 +124,4 @@ def test_a_plan_names_how_many_rows_of_each_person_are_used_or_has_it_found(
     assert main(["publish", str(plan), "--price"]) == exits.ANSWERED
     assert "finding" not in capsys.readouterr().out
     assert main(["ledger", "show", str(plan.parent / "people.ledger")]) == exits.ANSWERED
-    assert "as many as were found privately, and at most 64 rows of each person" in capsys.readouterr().out
+    assert "at most 1 row of each person, found privately" in capsys.readouterr().out

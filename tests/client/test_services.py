@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import httpx
+import polars as pl
 import pytest
 
 import dpstats as dp
@@ -14,8 +16,11 @@ from dpstats.client.curators import RemoteCurator
 from dpstats.client.remote_tables import RemoteTable
 from dpstats.client.sessions import RemoteSession
 from dpstats.curator.jobs.pool import JobFailedError
-from dpstats.web.demo import ANALYST, TABLE
-from tests.client.conftest import NAME
+from dpstats.curator.rows_per_unit import recalled
+from dpstats.web.demo import ANALYST, OWNER, TABLE
+from dpstats.web.people.roles import Role
+from tests.client.conftest import NAME, SAID
+from tests.client.fake_service import FakeService
 from tests.curator.catalog.conftest import PoolHere
 from tests.web.conftest import Service
 
@@ -53,6 +58,45 @@ def test_a_token_is_good_for_what_it_says(service: Service, monkeypatch: pytest.
 def test_the_ledger_stays_there(people: RemoteSession) -> None:
     with pytest.raises(dp.AccessError, match=r"history\(\) has your own questions"):
         _ = people.ledger
+
+
+def test_the_number_of_rows_that_was_found_is_told_as_in_a_session(service: Service, people: RemoteSession) -> None:
+    path = service.demo.settings.parent / "tables" / "panel.parquet"
+    pl.DataFrame({"person": [each // 3 for each in range(9_000)]}).write_parquet(path)
+    catalog = service.office.catalog
+    found = {"max_rows_per_unit": "auto", "rows_per_unit_epsilon": 0.5}
+    catalog.register("panel", path.name, owner=OWNER, unit="person", budget=dp.Budget(9), **found)
+    catalog.confirm("panel", **SAID)
+    service.office.people.add("paula", "a long password", [Role.ANALYST])
+    catalog.grant("panel", analyst="paula", budget=dp.Budget(8), **SAID)
+    with dp.connect(service.origin, token=service.token("paula")) as curator:
+        panel = curator["panel"]
+        release = panel.rows_per_unit
+        assert release == recalled(service.office.ledger.reader("panel"))
+        assert str(release).startswith("rows of each person = at most 4 rows (")
+        assert panel.where("person > 5").rows_per_unit == release
+        assert "at most 4 rows of each person, about" in str(panel.count(epsilon=1))
+        assert "%" not in panel.where("person > 5").count(epsilon=1).question
+        answers = panel.basket().count(epsilon=1).where("person > 7").count(epsilon=1).ask()
+        assert ["%" in each.question for each in answers] == [True, False]
+    assert people.rows_per_unit is None
+
+
+def test_a_service_that_does_not_tell_the_release_is_told_apart(service: Service) -> None:
+    words = {"max_rows_per_unit": "auto", "rows_per_unit_epsilon": 0.5}
+    table = {"person": [each // 3 for each in range(9_000)]}
+    session = dp.protect(table, name="panel", unit="person", budget=dp.Budget(9), ledger=":memory:", **words)
+    former = FakeService(session).remote()
+    assert former.rows_per_unit is None  # it said nothing of how the number was found
+    there = former._there
+    there.desk = replace(there.desk, protection=session._table.protection)
+    with pytest.raises(
+        dp.ServiceError, match=r"says only this of the rows of panel: at most 4 rows of each person; about .*privately"
+    ):
+        _ = former.rows_per_unit
+    there._rows_found = {"question": "rows"}
+    with pytest.raises(dp.ServiceError, match="in a form that this version of dpstats does not know"):
+        _ = former.rows_per_unit
 
 
 def test_a_price_is_named_and_not_paid(people: RemoteSession) -> None:

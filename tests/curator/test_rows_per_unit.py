@@ -175,7 +175,7 @@ def test_an_archived_answer_of_an_earlier_release_says_it_too(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:  # as they were written before lines said so
-        patch.setattr("dpstats.curator.protection.Protection.in_line", lambda *_: "")
+        patch.setattr("dpstats.curator.protection.Protection.in_line", lambda *_, **__: "")
         patch.setattr("dpstats.curator.protection.Protection.rows_note", lambda *_: "at most 2 of each person")
         survey = protected(file, ledger=tmp_path / "a.ledger", max_rows_per_unit=2)
         before = survey.sum("amount", epsilon=1), survey.group_by("ward", keys=["east", "west"]).count(epsilon=1)
@@ -227,9 +227,46 @@ def test_totals_say_about_which_share_of_the_rows_is_used() -> None:
     assert words in str(survey.sum("amount", epsilon=1)).split(" = ")[0]
     assert words in str(survey.count(epsilon=1)).split(" = ")[0]
     assert "(at most 4 rows of each person)" in str(survey.mean("amount", epsilon=1))
-    assert "% of the rows; found privately" in dict(survey.mean("amount", epsilon=1).notes)["rows used"]
-    assert "% of the rows" in str(survey.describe())
+    assert "% of the table's rows with an id; found privately" in dict(survey.mean("amount", epsilon=1).notes)["rows used"]
+    assert "% of the table's rows with an id" in str(survey.describe())
     assert "about" not in str(protected(visits(), max_rows_per_unit=4).sum("amount", epsilon=1))
+
+
+TOTALS_OF_A_PART: dict[str, Callable[[Session], Any]] = {
+    "filtered count": lambda table: table.where("amount > 90").count(epsilon=1),
+    "filtered sum": lambda table: table.where("amount > 90").sum("amount", epsilon=1),
+    "filtered and derived": lambda table: table.where("amount > 90").with_columns(twice="amount * 2").sum("twice", epsilon=1),
+    "public groups": lambda table: table.group_by("ward", keys=["east", "west"]).count(epsilon=1),
+    "groups found privately": lambda table: table.group_by("ward").sum("amount", epsilon=5, delta=1e-6),
+    "filtered groups": lambda table: table.where("amount > 90").group_by("ward", keys=["east", "west"]).count(epsilon=1),
+    "filtered document": lambda table: table.ask({"version": 1, "statistic": "count", "where": ["amount > 90"], "epsilon": 1}),
+    "grouped document": lambda table: table.ask(
+        {"version": 1, "statistic": "count", "group_by": {"columns": ["ward"], "keys": ["east", "west"]}, "epsilon": 1}
+    ),
+    "plan of a filtered count": lambda table: table.where("amount > 90").plan(
+        "count", epsilon=1, n=[1000], shape="normal", repeats=10
+    ),
+}
+
+
+@pytest.mark.parametrize("question", TOTALS_OF_A_PART)
+def test_totals_of_a_part_of_the_table_do_not_state_the_share_of_all_of_it(question: str) -> None:
+    survey = protected(visits(), budget=dp.Budget(1000, 1e-4), max_rows_per_unit="auto", rows_per_unit_epsilon=2)
+    asked = TOTALS_OF_A_PART[question](survey)
+    answers = [asked, *(asked.values() if hasattr(asked, "values") else [])]
+    for answer in answers:
+        assert "(at most 4 rows of each person)" in str(answer)
+        assert "%" not in getattr(answer, "question", str(answer).partition("\n")[0]).replace("95%", "")
+        for heading, note in getattr(answer, "notes", ()):
+            if heading == "rows used":
+                assert "% of the table's rows with an id" in note
+
+
+@pytest.mark.parametrize(("missing", "of"), [("drop", "of the table's rows with an id"), ("each", "of the table's rows")])
+def test_the_share_counts_rows_without_an_id_only_where_they_are_used(missing: str, of: str) -> None:
+    person = pl.Series([*visits(np.full(2000, 1))["person"], *[None] * 5000])
+    survey = protected({"person": person}, missing_unit=missing, **AUTO)
+    assert str(survey.count(epsilon=1)).split(" = ")[0].endswith(f"{of})")
 
 
 def test_more_rows_than_the_cap_are_spoken_of_and_not_used() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -116,8 +117,29 @@ def test_units_beyond_the_cap_leave_the_share_open() -> None:
     assert octaves.beyond
 
 
+def test_noise_alone_sees_units_beyond_the_cap_in_fewer_than_1_of_1000_releases() -> None:
+    for scale in (Fraction(1, 9), Fraction(1, 7), Fraction(2, 7), Fraction(1), Fraction(10), Fraction(20), Fraction(40)):
+        q = math.exp(-1 / scale)
+        least = next(count for count in itertools.count() if UnitOctaves(ENDS, (900, 0, 0, count), scale).beyond)
+        assert q**least / (1 + q) < 1 / 1000  # that discrete Laplace noise of this scale is `least` or more
+    source, ends = seeded(5), octave_ends(64)
+    raw_counts = [900, *[0] * len(ends)]
+    releases = [
+        UnitOctaves(ends, noisy_octaves(raw_counts, Fraction(1, 20), ADD_REMOVE, source), Fraction(20)) for _ in range(3000)
+    ]
+    assert sum(octaves.beyond for octaves in releases) <= 8  # 1.4 are expected, and at 2.5 scales 120
+    assert all(octaves.share_words() for octaves in releases if not octaves.beyond)
+
+
+def test_a_count_beyond_the_cap_that_noise_explains_leaves_the_share() -> None:
+    octaves = UnitOctaves(ENDS, (900, 300, 300, 140), Fraction(20))
+    assert not octaves.beyond
+    assert octaves.share_words()
+    assert UnitOctaves(ENDS, (900, 300, 300, 141), Fraction(20)).beyond
+
+
 def test_octaves_come_back_from_plain_values_and_print() -> None:
     octaves = UnitOctaves(octave_ends(4), (900, 300, -3, 0), Fraction(20))
     assert UnitOctaves.from_dict(octaves.to_dict()) == octaves
     assert str(octaves) == "at most 2 rows (about how many have how many rows: 1: 900, 2: 300, 3 to 4: -3, more than 4: 0)"
-    assert UnitOctaves(ENDS, (2000, 0, 0, 0), Fraction(1)).share_words() == "about 99% to 100% of the rows"
+    assert UnitOctaves(ENDS, (2000, 0, 0, 0), Fraction(1)).share_words() == "about 99% to 100% of the table's rows"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,88 @@ def test_five_steps_by_forms_lead_to_an_open_data_set_which_is_confirmed_once(of
         ("grant", "analyst ana", "olga"),
         ("grant", "analyst olga", "olga"),
     ]
+
+
+def test_the_number_of_rows_can_be_found_when_a_draft_is_confirmed(office: Service) -> None:
+    def sent(path: str, **fields: Any) -> None:
+        reply = client.post(path, data=fields)
+        assert reply.status_code == 303, reply.text
+
+    rows = "person,income\n" + "".join(f"{each // 3},{each}\n" for each in range(3_000))
+    (Path(office.demo.settings).parent / "tables" / "panel.csv").write_text(rows)
+    with office.visit("olga") as client, office.visit("ana") as ana:
+        sent("/own/new", name="panel", table="panel.csv")
+        sent("/own/panel/draft/columns", columns=["income"], kinds=["person:integer", "income:number"])
+        page = client.get("/own/panel/draft?step=3").text
+        assert 'name="max_rows_per_unit" value="auto"' in page
+        assert "checked" not in page
+        sent(
+            "/own/panel/draft/unit",
+            unit="person",
+            max_rows_per_unit=["", "auto"],
+            rows_per_unit_epsilon="0.5",
+            most_rows_per_unit="32",
+            rows="3000",
+            stay="true",
+        )
+        page = client.get("/own/panel/draft?step=3").text
+        assert 'value="auto" checked' in page
+        assert "The number of rows is still to be found. With 1 row per unit" in page
+        budget = client.get("/own/panel/draft?step=4").text
+        assert "Finding how many rows of each person are used costs epsilon = 0.5 of it, once." in budget
+        shown = client.get("/own/panel/draft.json?step=3").json()["rows_per_unit"]
+        assert shown == {"number": None, "epsilon": "0.5", "most": 32, "usual_epsilon": "0.05", "usual_most": 64}
+        sent("/own/panel/draft/budget", epsilon="3", accountant="basic", whole="true", every_statistic="true", pace="1")
+        sent("/own/panel/draft/grants", analyst="ana", epsilon="2")
+        sent("/own/panel/draft/who", second="")
+        words = client.get("/own/panel/confirm.json").json()
+        promised = "at most 32 rows of each person, to be found privately for epsilon = 0.5 when it is opened"
+        assert any(promised in each["words"] for each in words["words"])
+        sent("/own/panel/confirm", seen=words["seen"], why="agreed")
+        assert "with at most 4 rows of each (about" in client.get("/own/panel").text
+        assert office.office.ledger.reader("panel").spent.epsilon == Fraction(1, 2)
+        assert "at most 4 rows of each person are used, about" in ana.get("/d/panel/ask").text
+        assert ana.get("/d/panel/ask.json").json()["protection"]["rows_per_unit"]["question"] == "rows of each person"
+
+
+def test_a_number_that_is_found_is_decided_by_a_program_too_and_what_is_wrong_is_said_in_words(office: Service) -> None:
+    with office.visit("olga") as client:
+        client.post("/own/new", json={"name": "panel2", "table": "visits.csv"})
+
+        def reply(**unit: Any) -> httpx.Response:
+            return client.post("/own/panel2/draft/unit", json={"unit": "person", **unit})
+
+        auto = {"max_rows_per_unit": "auto"}
+        for wrong, words in (
+            (auto, "say what finding the number of rows may cost (rows_per_unit_epsilon), such as 0.05"),
+            ({**auto, "rows_per_unit_epsilon": "much"}, "rows_per_unit_epsilon must be a number, such as 0.5"),
+            ({**auto, "rows_per_unit_epsilon": 0}, "epsilon must be a positive number"),
+            ({**auto, "rows_per_unit_epsilon": 0.1, "most_rows_per_unit": 0}, "most_rows_per_unit must be a whole number"),
+            ({**auto, "rows_per_unit_epsilon": 0.1, "most_rows_per_unit": "x"}, "most_rows_per_unit must be a whole number"),
+            ({**auto, "rows_per_unit_epsilon": 0.1, "unit": "row"}, "where each row is a unit of its own"),
+            ({"max_rows_per_unit": 2, "rows_per_unit_epsilon": 0.1}, "for a number of rows that is found"),
+            ({"max_rows_per_unit": 2, "most_rows_per_unit": 4}, "for a number of rows that is found"),
+            ({"max_rows_per_unit": "many"}, "max_rows_per_unit must be a whole number from 1 to 1,000,000, such as 3, or 'auto'"),
+            ({"max_rows_per_unit": 2.5}, "max_rows_per_unit must be a whole number"),
+            ({"max_rows_per_unit": 0}, "max_rows_per_unit must be a whole number"),
+            ({}, "Or have the number found privately (max_rows_per_unit is auto)"),
+        ):
+            refused = reply(**wrong)
+            assert refused.status_code == 422, wrong
+            assert words in said(refused), wrong
+        assert "unit" in client.get("/own/panel2/draft.json").json()["undecided"]
+        assert reply(**auto, rows_per_unit_epsilon=2).status_code == 200  # the budget is not decided yet
+        assert "Nothing is left for questions" in client.get("/own/panel2/draft?step=4").text
+        too_small = client.post("/own/panel2/draft/budget", json={"epsilon": 1})
+        assert "rows_per_unit_epsilon=2 is more than the whole budget" in said(too_small)
+        assert reply(**auto, rows_per_unit_epsilon="1/20").status_code == 200
+        assert client.get("/own/panel2/draft.json").json()["rows_per_unit"]["most"] == 64
+        assert reply(max_rows_per_unit="3").status_code == 200
+        assert client.get("/own/panel2/draft.json").json()["rows_per_unit"]["number"] == 3
+        schema = client.get("/openapi.json").json()["components"]["schemas"]["DraftUnit"]["properties"]
+        assert {"const": "auto"} in schema["max_rows_per_unit"]["anyOf"]
+        assert "rows_per_unit_epsilon" in schema
+        client.post("/own/panel2/withdraw", json={})
 
 
 def test_names_of_columns_are_escaped_and_never_in_an_address(office: Service) -> None:

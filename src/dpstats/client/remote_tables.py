@@ -8,9 +8,13 @@ from typing import Any
 from dpstats.client.connection import Connection, understood
 from dpstats.client.prices import RemotePrice
 from dpstats.client.sending import Document, SendingDesk, desk_of, received
-from dpstats.curator.archive import Result
+from dpstats.curator.archive import Result, result_of
 from dpstats.curator.catalog.policed_desk import seconds_of
 from dpstats.curator.desk import Request
+from dpstats.curator.rows_per_unit import ROWS_PER_UNIT
+from dpstats.foundations.errors import ServiceError
+from dpstats.foundations.results import Release
+from dpstats.mechanisms.unit_octaves import UnitOctaves
 
 
 class RemoteTable:
@@ -22,6 +26,24 @@ class RemoteTable:
         with understood():
             self.name = str(plain["name"])
             self.desk: SendingDesk = desk_of(plain, self.ask)
+            self._rows_found = plain["protection"].get("rows_per_unit")
+
+    @property
+    def rows_per_unit(self) -> Release[UnitOctaves] | None:
+        """The release that says how many rows of each unit are used; None where the number was named."""
+        protection = self.desk.protection
+        if self._rows_found is None:
+            if not protection.found:
+                return None
+            raise ServiceError(
+                f"the service says only this of the rows of {self.name}: {protection.rows_note()}. Services of the version of "
+                "dpstats that you use show the whole release."
+            )
+        with understood():
+            found = result_of(self._rows_found, ROWS_PER_UNIT)
+            if not isinstance(found, Release):
+                raise TypeError("the number of rows is a release")
+            return found
 
     def state(self) -> dict[str, Any]:
         """What the service says of it now."""

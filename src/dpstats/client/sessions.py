@@ -26,6 +26,7 @@ from dpstats.engines.views import TableView
 from dpstats.foundations.errors import AccessError, InvalidParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply, Release
+from dpstats.mechanisms.unit_octaves import UnitOctaves
 
 
 class RemoteSession(Session):
@@ -47,6 +48,12 @@ class RemoteSession(Session):
             f"the ledger of {self.name} is kept by the service: history() has your own questions, and verify() of what connect "
             "returned checks receipts against it."
         )
+
+    @property
+    def rows_per_unit(self) -> Release[UnitOctaves] | None:
+        """The release that says how many rows of each unit are used, where they were found privately; None where the number was
+        named. See dpstats.protect."""
+        return self._there.rows_per_unit
 
     @property
     def _budget(self) -> str:

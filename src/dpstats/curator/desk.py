@@ -102,7 +102,8 @@ class Desk:
 
     def text_of(self, scope: Scope, asked: Question | str, by: Sequence[str] = ()) -> str:
         """A question, or what it is in words, with its filter, its groups, and how many rows of each unit it is about."""
-        return f"{scope.text_of(asked, by)}{self.protection.in_line(asked)}"
+        narrowed = scope.is_narrowed or bool(by)
+        return f"{scope.text_of(asked, by)}{self.protection.in_line(asked, narrowed=narrowed)}"
 
     def answer(
         self, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None

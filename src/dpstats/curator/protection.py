@@ -60,7 +60,8 @@ class Protection:
     found: str = ""
     """How the number of rows was found, in words; empty where the data holder has named it."""
     share: str = ""
-    """About which share of the table's rows is used, in words, where a release says it."""
+    """About which share of the table's rows is used, in words, where a release says it. The words name the table, because they
+    stand on the cards of filtered and grouped answers too."""
 
     @property
     def is_by_row(self) -> bool:
@@ -127,12 +128,16 @@ class Protection:
         """The same for a card, with what was released about it."""
         return "; ".join(filter(None, (self.rows_used(), self.share, self.found)))
 
-    def in_line(self, question: Question | str) -> str:
-        """What a printed line says behind a question: of which rows its answer is, and for a total about how many these are."""
+    def in_line(self, question: Question | str, *, narrowed: bool) -> str:
+        """What a printed line says behind a question: how many rows of a unit are used, and for a total of the whole table about
+        which share of its rows that is.
+
+        `narrowed` means filtered or grouped: in a part of the table the share may be quite another one.
+        """
         if self.is_by_row:
             return ""
         is_total = isinstance(question, Question) and question.statistic.name in TOTALS
-        return f" ({self.rows_used()}{f', {self.share}' if is_total and self.share else ''})"
+        return f" ({self.rows_used()}{f', {self.share}' if is_total and self.share and not narrowed else ''})"
 
     def describe(self) -> str:
         """Whom it protects, in words."""

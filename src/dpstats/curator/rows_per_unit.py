@@ -15,7 +15,7 @@ No reply   Costs the same as an answer: the table could not be read
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.stores.store import Store
+from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.units.octaves import count_octaves
 from dpstats.foundations.errors import BudgetError, InvalidParameterError, MissingParameterError, NoReplyError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
@@ -41,6 +42,7 @@ from dpstats.mechanisms.unit_octaves import UnitOctaves, noise_scale, noisy_octa
 
 if TYPE_CHECKING:
     from dpstats.curator.ledger.ledger import Account, Terms
+    from dpstats.curator.ledger.statements import StatementLine
 
 AUTO = "auto"
 MOST_ROWS_PER_UNIT = 10**6
@@ -130,7 +132,10 @@ def with_found(protection: Protection, release: Release[UnitOctaves]) -> Protect
     octaves, unit = release.value, protection.unit
     found = f"found privately for epsilon = {decimal_text(release.cost.epsilon)}"
     beyond = f"; some {unit}s have more than {octaves.ends[-1]:,}" if octaves.beyond else ""
-    return replace(protection, rows_per_unit=octaves.rows, found=f"{found}{beyond}", share=octaves.share_words())
+    share = octaves.share_words()
+    if share and protection.missing_unit is MissingUnit.DROP:
+        share = f"{share} with an id"  # rows without one are counted nowhere
+    return replace(protection, rows_per_unit=octaves.rows, found=f"{found}{beyond}", share=share)
 
 
 def recalled(account: AccountReader) -> Release[UnitOctaves] | None:
@@ -140,6 +145,17 @@ def recalled(account: AccountReader) -> Release[UnitOctaves] | None:
         return None
     document = AccountReader.recall(account, archive_key(_details(asked.most, asked.epsilon)))
     found = None if document is None else result_of(document, ROWS_PER_UNIT)
+    return found if isinstance(found, Release) else None
+
+
+def found_among(lines: Iterable[StatementLine], terms: Terms) -> Release[UnitOctaves] | None:
+    """As `recalled`, for a data set of these terms, from the lines of its statement."""
+    asked = RowsPerUnit.of_terms(terms)
+    if asked.epsilon is None:
+        return None
+    details = _details(asked.most, asked.epsilon)
+    documents = [line.document for line in lines if line.document is not None and line.details == details]
+    found = result_of(documents[0], ROWS_PER_UNIT) if documents else None
     return found if isinstance(found, Release) else None
 
 

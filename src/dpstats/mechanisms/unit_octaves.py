@@ -27,6 +27,11 @@ SEEN = Fraction(5, 2)
 """Scales of noise that a count must exceed to be seen. An octave without units next to the last one is seen with probability
 exp(-2.5) / 2 = 4%, which doubles the bound. It was compared with 3.5 over all octaves on three real tables of 600 to 9,000
 units and on drawn ones: there a tenth of the bounds were too large by far. A larger number misses the largest units earlier."""
+BEYOND = 7
+"""Scales of noise that the count beyond the cap must exceed before it is said that some units have more rows. With q =
+exp(-1 / scale), the noise of an empty count exceeds 7 scales with probability q**(floor(7 scale) + 1) / (1 + q). That is below
+exp(-7) = 1 in 1,096 at every scale, and about exp(-7) / 2 = 1 in 2,193 where the scale is large. At SEEN it would be 1 in 24. A
+larger number lets more units beyond the cap go unseen: 140 at epsilon 0.05."""
 _MARGIN = 2.12
 """Standard deviations that a sum of Laplace variables exceeds with probability at most 1/40: ln(20) / sqrt(2), as for one of
 them; sums of several have lighter tails. The share has two such ends."""
@@ -78,12 +83,12 @@ class UnitOctaves:
 
     @property
     def beyond(self) -> bool:
-        """Whether there are units with more rows than the cap, as far as the noise lets one see it."""
-        return self.counts[-1] > SEEN * self.scale
+        """Whether there are units with more rows than the cap: True where there are none in fewer than 1 of 1,000 releases."""
+        return self.counts[-1] > BEYOND * self.scale
 
     def share(self) -> tuple[float, float] | None:
         """The share of rows that the bound keeps, from a low end to a high one, which hold it in at least 95% of cases; None
-        where some units have more rows than the cap, so that nobody can say how many.
+        where some units are seen to have more rows than the cap, so that nobody can say how many.
 
         Of a unit's rows only as many count as the cap allows.
         """
@@ -118,12 +123,12 @@ class UnitOctaves:
         return low if margin < 0 else high
 
     def share_words(self) -> str:
-        """About which share of the rows the bound keeps, in words; empty where that is not known."""
+        """About which share of the table's rows the bound keeps, in words; empty where that is not known."""
         share = self.share()
         if share is None:
             return ""
         low, high = math.floor(100 * share[0]), math.ceil(100 * share[1])
-        return f"about {low}% to {high}% of the rows" if low < high else f"about {high}% of the rows"
+        return f"about {f'{low}% to {high}%' if low < high else f'{high}%'} of the table's rows"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

@@ -106,7 +106,7 @@ class Catalog:
             raise InvalidParameterError("budget must be a dp.Budget, such as dp.Budget(epsilon=3).")
         rows = checked_rows_per_unit(unit, max_rows_per_unit, rows_per_unit_epsilon, most_rows_per_unit)
         protection = checked_protection(unit, None if rows is None else rows.most, missing_unit, neighbors)
-        if rows is not None:
+        if rows is not None and "budget" not in undecided:
             check_can_be_found(rows, budget, protection.unit, protection.neighbors)
         draft = Registration(
             name,

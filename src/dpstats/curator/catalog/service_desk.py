@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
 from dpstats.curator.archive import Result, result_of
@@ -56,6 +57,7 @@ from dpstats.curator.publishing.batch import (
 )
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.remaining import LeftAfter, left_after
+from dpstats.curator.rows_per_unit import recalled as rows_found_on
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
@@ -64,6 +66,8 @@ from dpstats.foundations.errors import DpstatsError, InvalidParameterError, Ledg
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import COULD_NOT
+from dpstats.foundations.results import Release
+from dpstats.mechanisms.unit_octaves import UnitOctaves
 
 T = TypeVar("T")
 
@@ -326,6 +330,12 @@ class ServiceDesk:
     def protection(self) -> Protection:
         """Whom the data set protects; public."""
         return self._desk.protection
+
+    @cached_property
+    @_in_public_words()
+    def rows_per_unit(self) -> Release[UnitOctaves] | None:
+        """The release that says how many rows of each unit are used, where they were found privately; public like the number."""
+        return rows_found_on(self._account)
 
     @_in_public_words()
     def keys(self, actor: str) -> dict[str, list[Any]]:

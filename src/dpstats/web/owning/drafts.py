@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpstats.curator.catalog.drafts import Draft, protection_of_words
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.ledger.openings import ANALYST, GROUP
+from dpstats.curator.rows_per_unit import ASKED, PRICE
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import decimal_text
@@ -115,10 +117,32 @@ def planned_subscription(registration: Registration) -> Plain:
     return oversubscription(budget, listed)
 
 
-def unit_steps(registration: Registration) -> int:
-    """How many rows one unit can change."""
-    said = registration.protection
-    return steps_between(Neighbors.named(said["neighbors"]), int(said["max_rows_per_unit"]))
+def finding_epsilon(registration: Registration) -> Fraction | None:
+    """What finding the number of rows of each unit will cost; None where it is named."""
+    price = registration.protection.get(PRICE)
+    return None if price is None else Fraction(price)
+
+
+def rows_per_unit(registration: Registration) -> int | None:
+    """How many rows of each unit are used; None where that is still to be found."""
+    return int(registration.protection[ASKED]) if finding_epsilon(registration) is None else None
+
+
+def steps_per_row(registration: Registration) -> int:
+    """How many steps apart one row puts two tables."""
+    return steps_between(Neighbors.named(registration.protection["neighbors"]), 1)
+
+
+def budget_of_questions(registration: Registration) -> Budget | None:
+    """What is left for questions when the number of rows is found; None where nothing is. Epsilon is counted plainly, so that
+    budgets of other accountants have a little more left."""
+    budget, price = Budget(**registration.budget), finding_epsilon(registration)
+    if price is None:
+        return budget
+    try:
+        return replace(budget, epsilon=budget.epsilon - price)
+    except InvalidParameterError:  # nothing, or too little for the accountant
+        return None
 
 
 def in_words(draft: Draft) -> list[Plain]:

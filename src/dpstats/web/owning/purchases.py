@@ -54,24 +54,26 @@ def purchases(budget: Budget, rows: int, steps: int = 1, largest: Fraction | Non
     return {"wanted": [f"{100 * each:g}%" for each in WANTED], "lines": lines, "rows": rows}
 
 
-def error_by_rows(rows: int, chosen: int, steps_per_row: int = 1) -> Plain | None:
-    """The half-width of a median at a usual epsilon, by rows per unit: all rows count, and noise must hide all of a unit's."""
-    counts = sorted({*ROWS_PER_UNIT, chosen})
+def error_by_rows(rows: int, chosen: int | None, steps_per_row: int = 1) -> Plain | None:
+    """The half-width of a median at a usual epsilon, by rows per unit: all rows count, and noise must hide all of a unit's.
+
+    `chosen` is None where the number is still to be found.
+    """
+    counts = sorted({*ROWS_PER_UNIT, *(() if chosen is None else (chosen,))})
     shares = [(count, half_width("median", (), _within(rows), PICTURED_EPSILON / (count * steps_per_row))) for count in counts]
     points = [{"rows": count, "share": share} for count, share in shares if share is not None and share <= 10]
-    if chosen not in [each["rows"] for each in points]:
+    if not points or (chosen is not None and chosen not in [each["rows"] for each in points]):
         return None
-    share = next(each["share"] for each in points if each["rows"] == chosen)
-    epsilon = decimal_text(PICTURED_EPSILON)
-    return {
-        "points": points,
-        "chosen": chosen,
-        "axis": "rows per unit",
-        "sentence": (
-            f"With {counted(chosen, 'row')} per unit, a median of {rows:,} rows at epsilon {epsilon} is known to "
-            f"about {100 * share:.2g}% of the interquartile range, to either side."
-        ),
-    }
+    median = f"a median of {rows:,} rows at epsilon {decimal_text(PICTURED_EPSILON)} is known to"
+    widths = {each["rows"]: f"about {100 * each['share']:.2g}%" for each in points}
+    of_range = "of the interquartile range, to either side"
+    if chosen is None:
+        fewest, most = min(widths), max(widths)
+        of_most = f"with {counted(most, 'row')} to {widths[most]}"
+        sentence = f"With {counted(fewest, 'row')} per unit, {median} {widths[fewest]} {of_range}; {of_most}."
+    else:
+        sentence = f"With {counted(chosen, 'row')} per unit, {median} {widths[chosen]} {of_range}."
+    return {"points": points, "chosen": chosen, "axis": "rows per unit", "sentence": sentence}
 
 
 @lru_cache(maxsize=4096)

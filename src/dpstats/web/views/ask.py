@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
+from dpstats.curator.archive import document_of
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.documents.document import REGRESSION
@@ -63,6 +64,7 @@ def ask(visit: Visit) -> Plain:
             "may_fail": protection.may_fail,
             "found": protection.found,
             "share": protection.share,
+            "rows_per_unit": None if desk.rows_per_unit is None else document_of(desk.rows_per_unit),
         },
         "policy": policy.to_dict(),
         "remaining": desk.remaining(visit.name),

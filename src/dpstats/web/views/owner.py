@@ -67,6 +67,7 @@ def owned_dataset(visit: Visit) -> Plain:
         "standing": standing_values(reader),
         "unit": registration.protection["unit"],
         "max_rows_per_unit": registration.protection["max_rows_per_unit"],
+        "rows_found": "; ".join(filter(None, (registration.protection.get(word) for word in ("share", "found")))),
         "source": office.catalog.whereabouts(registration),
         "burn_down": burn_down_values(reader, debits),
         "proposals": [each for each in waiting if each["kind"] == LetterKind.PROPOSAL.value],

@@ -6,13 +6,14 @@ address: a file without a header has a person in its first line. Nobody but the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from dpstats.accounting.accountants import ACCOUNTANTS
 from dpstats.accounting.budgets import Budget
@@ -20,23 +21,28 @@ from dpstats.curator.catalog.drafts import Draft
 from dpstats.curator.catalog.policy import REGRESSION, Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.protection import ROW
+from dpstats.curator.rows_per_unit import ASKED, AUTO, MOST_ROWS_PER_UNIT, PRICE, USUAL_MOST
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.registry import statistic_names
+from dpstats.foundations.rounding import decimal_text
 from dpstats.web.complaints import NOT_FOR_YOU, ComplaintError
 from dpstats.web.owning.amounts import budget_of, epsilon_of, exact_of
 from dpstats.web.owning.drafts import (
     DECLARABLE,
     STEPS,
+    budget_of_questions,
     checked_dataset_name,
     column_values,
+    finding_epsilon,
     in_words,
     keys_text,
     planned_subscription,
     planned_values,
     read_keys,
     read_kinds,
+    rows_per_unit,
+    steps_per_row,
     steps_values,
-    unit_steps,
 )
 from dpstats.web.owning.headers import suspicious
 from dpstats.web.owning.holdings import policy_values
@@ -51,7 +57,15 @@ ROUTES = RouteTable()
 FIRST_BUDGET = Budget(1)
 """Of a draft whose owner has not decided yet."""
 USUAL_DELTA = "1e-6"
+USUAL_PRICE = "0.05"
+"""Of finding how many rows of each unit are used: a number of rows is then seen where about 50 units have it."""
 _DRAFT = "/own/{name}/draft"
+_WHOLE = re.compile(r"[0-9]{1,12}")
+_A_NUMBER: Plain = {"type": "integer", "minimum": 1, "maximum": MOST_ROWS_PER_UNIT}
+_NOTHING: Plain = {"type": "null"}
+RowsOrAuto = Annotated[int | float | str | None, WithJsonSchema({"anyOf": [_A_NUMBER, {"const": AUTO}, _NOTHING]})]
+Rows = Annotated[int | float | str | None, WithJsonSchema({"anyOf": [_A_NUMBER, _NOTHING]})]
+"""Numbers are checked where they are used, in words; the schema says which are right."""
 
 
 class DraftPage(Query):
@@ -80,7 +94,13 @@ class DraftUnit(Body):
     """Whom the data set protects."""
 
     unit: str = ROW
-    max_rows_per_unit: int | None = Field(None, description="needed unless each row is a unit of its own")
+    max_rows_per_unit: RowsOrAuto = Field(
+        None, description='needed unless each row is a unit of its own; "auto" has it found privately when the draft is confirmed'
+    )
+    rows_per_unit_epsilon: Amount = Field(None, description='with "auto": what finding it costs, such as 0.05')
+    most_rows_per_unit: Rows = Field(
+        None, description=f'with "auto": the largest number that may be found, which is public; {USUAL_MOST} if left out'
+    )
     missing_unit: str = "drop"
     neighbors: str = "add_remove"
     rows: int | None = None
@@ -165,7 +185,8 @@ def draft_page(visit: Visit) -> Plain:
     registration = draft.registration
     step = visit.query.step or next((number for number, what in STEPS.items() if what in registration.undecided), 5)
     policy, budget = Policy.from_dict(registration.policy), Budget(**registration.budget)
-    catalog, unit_rows = visit.office.catalog, int(registration.protection["max_rows_per_unit"])
+    catalog, unit_rows, row_steps = visit.office.catalog, rows_per_unit(registration), steps_per_row(registration)
+    price, spendable = finding_epsilon(registration), budget_of_questions(registration)
     return {
         "name": registration.name,
         "state": registration.state,
@@ -179,11 +200,20 @@ def draft_page(visit: Visit) -> Plain:
         "declarable": list(DECLARABLE),
         "public_values": keys_text(registration.keys),
         "protection": dict(registration.protection),
-        "picture": error_by_rows(policy.rows, unit_rows, unit_steps(registration) // unit_rows),
+        "rows_per_unit": {
+            "number": unit_rows,
+            "epsilon": None if price is None else decimal_text(price),
+            "most": None if price is None else registration.protection[ASKED],
+            "usual_epsilon": USUAL_PRICE,
+            "usual_most": USUAL_MOST,
+        },
+        "picture": error_by_rows(policy.rows, unit_rows, row_steps),
         "budget": budget.to_dict(),
         "accountants": [*ACCOUNTANTS],
         "usual_delta": USUAL_DELTA,
-        "purchases": purchases(budget, policy.rows, unit_steps(registration), policy.largest_epsilon),
+        "purchases": None
+        if spendable is None
+        else purchases(spendable, policy.rows, (unit_rows or 1) * row_steps, policy.largest_epsilon),
         "policy": policy_values(policy),
         "statistics": [*statistic_names(), REGRESSION],
         "grants": planned_values(registration),
@@ -213,15 +243,8 @@ def decide_unit(visit: Visit) -> Done:
     """Decide whom the data set protects, and with how many rows each."""
     registration, given = _own_draft(visit).registration, visit.body
     rows = {} if given.rows is None else _with_policy(registration, rows=given.rows)
-    unit = {name: getattr(given, name) for name in ("unit", "max_rows_per_unit", "missing_unit", "neighbors")}
-    if given.unit == ROW:
-        unit["max_rows_per_unit"] = 1
-    elif given.max_rows_per_unit is None:
-        raise MissingParameterError(
-            f"say how many rows of each {given.unit} are used at most: 1 if every {given.unit} has one row; otherwise a number "
-            f"that nearly every {given.unit} stays within. Rows beyond it are left out."
-        )
-    return _decided(visit, registration, 3, stay=given.stay, **unit, **rows)
+    unit = {name: getattr(given, name) for name in ("unit", "missing_unit", "neighbors")}
+    return _decided(visit, registration, 3, stay=given.stay, **unit, **_rows_of_units(given), **rows)
 
 
 @ROUTES.act(f"{_DRAFT}/budget", Who.OWNER, DraftBudget, action=Action.OWN, again=f"{_DRAFT}?step=4")
@@ -348,6 +371,43 @@ def _decided(visit: Visit, registration: Registration, step: int, *, stay: bool 
     """Keep what was decided at a step, and go on to the next, or stay to see what it does."""
     left = tuple(each for each in registration.undecided if each != STEPS[step])
     return _kept(visit, registration, step if stay else min(step + 1, 5), undecided=left, **changes)
+
+
+def _rows_of_units(given: DraftUnit) -> dict[str, Any]:
+    """How many rows of each unit are used, or how that is found, in the words of `Catalog.register`."""
+    asked, price, most = _as_whole(given.max_rows_per_unit), given.rows_per_unit_epsilon, _as_whole(given.most_rows_per_unit)
+    if asked == AUTO:
+        if given.unit == ROW:
+            raise InvalidParameterError(
+                "where each row is a unit of its own there is no number of rows to find: choose the column of the unit, or do "
+                "not have it found."
+            )
+        if price is None:
+            raise MissingParameterError(
+                f"say what finding the number of rows may cost (rows_per_unit_epsilon), such as {USUAL_PRICE}. It is paid for "
+                "out of the budget, once, when the data set is opened."
+            )
+        return {ASKED: AUTO, PRICE: exact_of(price, PRICE), "most_rows_per_unit": most}
+    if price is not None or most is not None:
+        raise InvalidParameterError(
+            "a price (rows_per_unit_epsilon) and a largest number (most_rows_per_unit) are for a number of rows that is found: "
+            "have it found (max_rows_per_unit is auto), or leave both empty."
+        )
+    if given.unit == ROW:
+        return {ASKED: 1}
+    if asked is None:
+        raise MissingParameterError(
+            f"say how many rows of each {given.unit} are used at most: 1 if every {given.unit} has one row; otherwise a number "
+            f"that nearly every {given.unit} stays within. Rows beyond it are left out. Or have the number found privately "
+            "(max_rows_per_unit is auto)."
+        )
+    return {ASKED: asked}
+
+
+def _as_whole(given: float | str | None) -> object:
+    """A whole number as it is typed, so that `register` says what is wrong with any other text or number."""
+    text = str(given).strip()
+    return int(text) if not isinstance(given, bool) and _WHOLE.fullmatch(text) else given
 
 
 def _same_holder(one: PlannedGrant, other: PlannedGrant) -> bool:
