@@ -21,24 +21,25 @@ from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.statistics import proportions
-from dpstats.statistics.proportions import raw_yes_and_no, release_yes_and_no
+from dpstats.statistics.proportions import OTHERS_SHARE, raw_counts_of, release_counts_of
 from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts
 from dpstats.testing import seeded
-from tests.laws.hypotheses import counts_law
+from tests.laws.hypotheses import counts_law, joint_law
 from tests.privacy_loss.exact import largest_log_ratio
 from tests.twins.proportions import cells_law, lead_and_base_law, noiseless_interval, public_base_law
 
 EPSILON = Fraction(7, 10)
 WINDOW = (-4, 8)
 SLACK = 1e-9
-CELLS = (1.0, 0.0, None)
+CELLS = (1.0, 0.0, 2.0, None)
 TABLES = [list(table) for size in range(3) for table in itertools.combinations_with_replacement(CELLS, size)]
 Table = list[float | None]
-Pairs = set[tuple[tuple[int, int], tuple[int, int]]]
+Counts = tuple[int, int, int]
+Pairs = set[tuple[Counts, Counts]]
 
 
-def counted(table: Table) -> tuple[int, int]:
-    return raw_yes_and_no(as_column(np.array([np.nan if each is None else each for each in table], dtype=np.float64)))
+def counted(table: Table) -> Counts:
+    return raw_counts_of(as_column(np.array([np.nan if each is None else each for each in table], dtype=np.float64)))
 
 
 ONE_MORE: Pairs = {(counted(table), counted([*table, added])) for table in TABLES for added in CELLS}
@@ -53,16 +54,17 @@ def released(reply: Any) -> Any:
 
 
 def largest_loss(law: Callable[..., Any], pairs: Pairs) -> float:
-    """Of the law of two counts, on pairs of tables that are neighbours."""
+    """Of the law of three counts, on pairs of tables that are neighbours."""
     return max(largest_log_ratio(*(law(*counts, EPSILON, *WINDOW) for counts in pair)) for pair in pairs)
 
 
-def cell_law(yes: int, no: int, epsilon: Fraction, low: int, high: int) -> Any:
-    return counts_law([yes, no], 1 / epsilon, low, high)
+def cell_law(yes: int, no: int, others: int, epsilon: Fraction, low: int, high: int) -> Any:
+    return counts_law([yes, no, others], 1 / epsilon, low, high)
 
 
-def turned_law(yes: int, no: int, epsilon: Fraction, low: int, high: int) -> Any:
-    return counts_law([yes - no, yes + no], 2 / epsilon, low, high)
+def turned_law(yes: int, no: int, others: int, epsilon: Fraction, low: int, high: int) -> Any:
+    counts = counts_law([yes - no, yes + no], 2 / (epsilon * (1 - OTHERS_SHARE)), low, high)
+    return joint_law(counts, counts_law([others], 1 / (epsilon * OTHERS_SHARE), low, high))
 
 
 @pytest.mark.parametrize(("law", "pairs"), [(cell_law, ONE_MORE), (turned_law, ONE_CHANGED)], ids=["one more", "one changed"])
@@ -78,19 +80,25 @@ def test_a_twin_that_spares_noise_is_refuted(twin: Callable[..., Any], pairs: Pa
 
 
 @pytest.mark.parametrize(
-    ("neighbors", "scale", "expected"),
-    [(Neighbors.ADD_REMOVE, 1 / EPSILON, (35, 58)), (Neighbors.CHANGE_ONE, 2 / EPSILON, (31.5, 56.5))],
+    ("neighbors", "scales", "expected"),
+    [
+        (Neighbors.ADD_REMOVE, [(1 / EPSILON, 3)], (35, 58, 14)),
+        (Neighbors.CHANGE_ONE, [(2 / (EPSILON * (1 - OTHERS_SHARE)), 2), (1 / (EPSILON * OTHERS_SHARE), 1)], (31.5, 56.5, 15)),
+    ],
 )
 def test_noise_is_drawn_as_the_laws_say(
-    neighbors: Neighbors, scale: Fraction, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    neighbors: Neighbors, scales: list[Any], expected: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked = []
+
     def drawn(given: Fraction, count: int, rng: RandomSource) -> Any:
-        assert (given, count) == (scale, 2)
-        return np.array([5, -2])
+        asked.append((given, count))
+        return np.array([5, -2, 4])[:count]
 
     monkeypatch.setattr(proportions, "sample_discrete_laplace", drawn)
-    counts = release_yes_and_no(30, 60, EPSILON, neighbors, seeded(1))
-    assert (counts.yes, counts.no) == expected
+    counts = release_counts_of(30, 60, 10, EPSILON, neighbors, seeded(1))
+    assert asked == scales
+    assert (counts.yes, counts.no, counts.others) == expected
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -107,7 +115,7 @@ def held(share: float, rows: int, epsilon: float, neighbors: Neighbors, repeats:
     """How often an interval holds the share of the population, over samples of it."""
     chance, rng, hits = np.random.default_rng(round(1000 * share) + rows), seeded(rows), 0
     for yes in chance.binomial(rows, share, repeats).tolist():
-        counts = release_yes_and_no(yes, rows - yes, Fraction(epsilon), neighbors, rng)
+        counts = release_counts_of(yes, rows - yes, 0, Fraction(epsilon), neighbors, rng)
         low, high = (
             noiseless_interval(counts.yes, counts.no, 0.95) if twin else score_interval(counts.yes, counts.no, counts.noise, 0.95)
         )
@@ -177,18 +185,38 @@ def test_numbers_beside_0_and_1_are_missing(dtype: Any) -> None:
         else [0.5, 2, np.inf, -np.inf, np.nan, *np.nextafter(kind.type([0, 1, 1]), kind.type([1, 2, 0]))]
     )
     rows = np.array([*([1] * 30), *([0] * 50), *others], dtype=kind)
-    assert raw_yes_and_no(as_column(rows)) == (30, 50)
-    assert raw_yes_and_no(as_column(-rows if kind.kind == "f" else rows[:80])) == ((0, 50) if kind.kind == "f" else (30, 50))
+    beside = len(others) - (kind.kind == "f")  # one of them is missing
+    assert raw_counts_of(as_column(rows)) == (30, 50, beside)
+    if kind.kind == "f":
+        assert raw_counts_of(as_column(-rows)) == (0, 50, 30 + beside)
 
 
 @pytest.mark.floors
 def test_few_rows_are_refused_with_what_does_not_count_and_answered_roughly_on_request() -> None:
-    refusal = dp.proportion([2.0, 3.0] * 500, epsilon=1, rng=seeded(1))
+    refusal = dp.proportion([True] * 4 + [None] * 500, epsilon=1, rng=seeded(1))
     assert isinstance(refusal, dp.NoReply)
     assert "neither true nor false do not count" in refusal.reason
     rough = released(dp.proportion([True] * 4, epsilon=1, rough=True, rng=seeded(1)))
     assert rough.rough
     assert rough.interval.high == 1
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_codes_that_are_not_0_and_1_are_refused_and_rare_ones_are_named_on_the_card(neighbors: Neighbors) -> None:
+    """Of codes 1 and 2 the share of ones among zeros and ones is 1, which nobody wants to know."""
+    refusal = dp.proportion([1] * 470 + [2] * 530, epsilon=1, neighbors=neighbors, rng=seeded(1))
+    assert isinstance(refusal, dp.NoReply)
+    assert "with numbers other than 0 and 1" in refusal.reason
+    assert "x == 1" in refusal.advice
+    with_unknown = [1] * 4_000 + [0] * 5_000 + [9] * 1_000
+    assert (
+        "about 1,0"
+        in dict(released(dp.proportion(with_unknown, epsilon=2, neighbors=neighbors, rng=seeded(1))).notes)["other numbers"]
+    )
+    for seed in range(20):
+        none = released(dp.proportion([0] * 300, epsilon=1, neighbors=neighbors, rng=seeded(seed)))
+        assert "other numbers" not in dict(none.notes)
 
 
 def test_the_mean_of_declared_booleans_is_the_proportion_and_that_of_other_rows_is_not() -> None:

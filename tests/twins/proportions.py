@@ -15,19 +15,19 @@ from tests.laws.hypotheses import counts_law, joint_law
 Law = dict[Hashable, Fraction]
 
 
-def public_base_law(yes: int, no: int, epsilon: Fraction, low: int, high: int) -> Law:
+def public_base_law(yes: int, no: int, others: int, epsilon: Fraction, low: int, high: int) -> Law:
     """Mistake: the rows where the condition can be told are taken as public, and only those where it is true get noise."""
-    return joint_law({yes + no: Fraction(1)}, counts_law([yes], 1 / epsilon, low, high))
+    return joint_law({yes + no: Fraction(1)}, counts_law([yes, others], 1 / epsilon, low, high))
 
 
-def cells_law(yes: int, no: int, epsilon: Fraction, low: int, high: int) -> Law:
-    """Mistake where a row may change: both counts get the whole of epsilon, although the row leaves one for the other."""
-    return counts_law([yes, no], 1 / epsilon, low, high)
+def cells_law(yes: int, no: int, others: int, epsilon: Fraction, low: int, high: int) -> Law:
+    """Mistake where a row may change: all counts get the whole of epsilon, although the row leaves one for the other."""
+    return counts_law([yes, no, others], 1 / epsilon, low, high)
 
 
-def lead_and_base_law(yes: int, no: int, epsilon: Fraction, low: int, high: int) -> Law:
+def lead_and_base_law(yes: int, no: int, others: int, epsilon: Fraction, low: int, high: int) -> Law:
     """Mistake where a row may change: difference and sum get noise for 1, and the difference moves by 2."""
-    return counts_law([yes - no, yes + no], 1 / epsilon, low, high)
+    return counts_law([yes - no, yes + no, others], 1 / epsilon, low, high)
 
 
 def noiseless_interval(yes: float, no: float, level: float) -> tuple[float, float]:

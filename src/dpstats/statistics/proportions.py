@@ -2,11 +2,13 @@
 
 Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE in one step of its own
-Why        A row counts as yes, as no or as neither. One row more moves one of two counts by 1, and discrete Laplace noise of
-           scale 1 / epsilon on both hides it. A changed row moves the difference of the counts by 2 and their sum by 0, or both
-           by 1, and noise of scale 2 / epsilon on difference and sum hides either
+Why        A row counts as yes, as no or as another number. One row more moves one of three counts by 1, and discrete Laplace
+           noise of scale 1 / epsilon on each hides it. A changed row moves the difference of yes and no by 2 and their sum by 0,
+           or both by 1, and noise of scale 2 / epsilon on difference and sum hides either; a small part of epsilon counts the
+           others
 Numerics   Comparisons and counts are exact, and so is the noise; share and interval are floats made from noisy counts
-No reply   Below a floor of rows times epsilon, by the noisy counts alone (floors.py); costs what an answer does
+No reply   Below a floor of rows times epsilon, or where other numbers than 0 and 1 are too many, by the noisy counts alone; costs
+           what an answer does
 Source     proportions.proof.md; intervals: score_intervals.py
 """
 
@@ -22,6 +24,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
 from dpstats.foundations.summaries import Column
+from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.by_unit import one_step, share_stretch
 from dpstats.statistics.cards import interval_for, public_line, register_number
@@ -40,6 +43,10 @@ PROPORTION_FLOOR = Floor(20)
 """There, noise alone makes an interval 8 to 15 points wide to either side. Intervals keep their level at a fifth of these rows,
 too (measured on drawn shares of 0 to 1, epsilon .01 to 3): a lower floor would give more answers that say little."""
 NOT_COUNTED = "Rows that are neither true nor false do not count."
+OTHERS_SHARE = Fraction(1, 20)
+"""What counts rows with other numbers where a row may change. Where a row is added or removed they are counted for nothing."""
+OTHERS_SCALES = 8.0
+"""Of 6,000 columns of zeros and ones, noise exceeds this number of scales in one."""
 
 PROPORTION = register_number(
     "proportion",
@@ -56,6 +63,25 @@ class NoisyCounts:
     yes: float
     no: float
     noise: CountNoise
+    others: int
+    """Rows with another number than 0 and 1."""
+    others_scale: float
+    """The scale of the noise in their number."""
+
+    @property
+    def other_rows(self) -> int:
+        """The rows with another number, where noise does not explain them; otherwise 0."""
+        return self.others if self.others > OTHERS_SCALES * self.others_scale else 0
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The refusal where other numbers outnumber the zeros or the ones, as they do where the codes are 1 and 2."""
+        if self.other_rows <= max(min(self.yes, self.no), 0):
+            return None
+        return Refusal(
+            f"The column has about {counted(self.other_rows, 'row')} with numbers other than 0 and 1.",
+            "Ask for a condition instead, such as 'x == 1'. If the numbers are not codes, ask for their mean.",
+        )
 
     @property
     def rows(self) -> float:
@@ -72,36 +98,45 @@ class NoisyCounts:
 @method(MEAN, "counts", claim=COUNTS_CLAIM, by_unit=one_step)
 def share_by_counts(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The share of true rows among those that are true or false."""
-    counts = release_yes_and_no(*raw_yes_and_no(column), question.epsilon, question.neighbors, rng)
+    counts = release_counts_of(*raw_counts_of(column), question.epsilon, question.neighbors, rng)
     low, high = 0.0, 1.0
     if question.interval:
         stretch = share_stretch(column, counts.share, counts.rows, rng)
         low, high = score_interval(*thinned(counts.yes, counts.no, counts.noise, stretch), float(question.interval))
     answer = Answer(counts.share, interval_for(question, low, high, SHARE_COVERS), _notes(question, counts))
+    if counts.refusal is not None:
+        return Floor.refuse(question, answer, counts.refusal, counts.refusal.reason)
     outcome = PROPORTION_FLOOR.judge(question, counts.rows, answer)
     return replace(outcome, reason=f"{outcome.reason} {NOT_COUNTED}") if isinstance(outcome, Refusal) else outcome
 
 
-def raw_yes_and_no(column: Column) -> tuple[int, int]:
-    """How many rows are 1, and how many 0; others are neither."""
+def raw_counts_of(column: Column) -> tuple[int, int, int]:
+    """How many rows are 1, how many 0, and how many another number."""
     assert column.dtype is not None
     cuts: list[int | float] = [0, 1, 2]
     if column.dtype.kind not in "iu":
         zero, one = column.dtype.type(0), column.dtype.type(1)
         cuts = [float(each) for number in (zero, one) for each in (number, np.nextafter(number, column.dtype.type(np.inf)))]
     raw_below = column.counts_below(cuts)
-    return raw_below[-1] - raw_below[-2], raw_below[1] - raw_below[0]
+    raw_yes, raw_no = raw_below[-1] - raw_below[-2], raw_below[1] - raw_below[0]
+    return raw_yes, raw_no, column.count() - raw_yes - raw_no
 
 
-def release_yes_and_no(raw_yes: int, raw_no: int, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> NoisyCounts:
-    """Both counts, with the noise that hides a row: on each of them, or where a row may change, on their difference and sum."""
+def release_counts_of(
+    raw_yes: int, raw_no: int, raw_others: int, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource
+) -> NoisyCounts:
+    """The counts with the noise that hides a row: on each; where a row may change, on the difference and sum of yes and no."""
     if neighbors is Neighbors.ADD_REMOVE:
-        noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
-        return NoisyCounts(raw_yes + noise[0], raw_no + noise[1], CountNoise.laplace(float(epsilon)))
+        yes, no, others = sample_discrete_laplace(1 / epsilon, 3, rng).tolist()
+        return NoisyCounts(
+            raw_yes + yes, raw_no + no, CountNoise.laplace(float(epsilon)), raw_others + others, float(1 / epsilon)
+        )
+    epsilon, scale = epsilon * (1 - OTHERS_SHARE), 1 / (epsilon * OTHERS_SHARE)
     noise = sample_discrete_laplace(CHANGED_ROW / epsilon, 2, rng).tolist()
+    noisy_others = raw_others + int(sample_discrete_laplace(scale, 1, rng)[0])
     noisy_lead, noisy_rows = raw_yes - raw_no + noise[0], raw_yes + raw_no + noise[1]
-    counted = CountNoise.laplace(float(epsilon) / CHANGED_ROW, turned=True)
-    return NoisyCounts((noisy_rows + noisy_lead) / 2, (noisy_rows - noisy_lead) / 2, counted)
+    counts = CountNoise.laplace(float(epsilon) / CHANGED_ROW, turned=True)
+    return NoisyCounts((noisy_rows + noisy_lead) / 2, (noisy_rows - noisy_lead) / 2, counts, noisy_others, float(scale))
 
 
 def _notes(question: Question, counts: NoisyCounts) -> tuple[tuple[str, str], ...]:
@@ -109,6 +144,7 @@ def _notes(question: Question, counts: NoisyCounts) -> tuple[tuple[str, str], ..
     yes, rows = (max(0, math.floor(each + 0.5)) for each in (counts.yes, counts.rows))
     return (
         ("counted", f"about {yes:,} of {rows:,} rows, both with noise"),
+        *([("other numbers", f"about {counted(counts.other_rows, 'row')}, left out")] if counts.other_rows else []),
         ("missing values", NOT_TOLD),
         PROPORTION_FLOOR.note(question),
         public_line(question),
