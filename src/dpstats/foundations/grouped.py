@@ -19,7 +19,18 @@ from dpstats.foundations.keys import in_key_order, labels_of
 from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.proposals import Proposable, SendProposal
-from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
+from dpstats.foundations.results import (
+    INDEPENDENT,
+    NOT_PRIVATE,
+    Card,
+    Interval,
+    NoReply,
+    Release,
+    Value,
+    claim_text,
+    plain_value,
+    value_text,
+)
 from dpstats.foundations.tabular import Tabular, columns_of
 from dpstats.foundations.text_tables import counted, free_name, html_cell, html_of, table_lines
 
@@ -121,6 +132,7 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply], Tabular
             *([("method", ", ".join(methods))] if methods else []),
             ("randomness", "cryptographic, from the operating system" if self.private else NOT_PRIVATE),
             *([("claim", "; ".join(claims))] if claims else []),
+            *((INDEPENDENT, text) for text in self._too_sure()),
             *self.notes,
         ]
         return Card(self.question, tuple(lines))
@@ -189,9 +201,15 @@ class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply], Tabular
         lines = [f"... {len(self):,} groups in all"] if len(self) > self._groups_shown() else []
         lines += [f"no group to show; {text}" for heading, text in self.notes if heading == "groups" and not self.replies]
         lines += [f"reliable from {text}, in each group" for text in reliable]
+        lines += [f"{INDEPENDENT}: {text}" for text in self._too_sure()]
         lines += self._refusals()
         lines += [text for heading, text in self.notes if heading == "archive"]
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
+
+    def _too_sure(self) -> list[str]:
+        """The warnings of answers whose errors take a unit's rows as independent, each once."""
+        notes = [note for reply in self.values() if isinstance(reply, Release) for note in reply.notes]
+        return list(dict.fromkeys(text for heading, text in notes if heading == INDEPENDENT))
 
     def _refusals(self) -> list[str]:
         """What the first groups without a reply were told."""

@@ -35,6 +35,11 @@ FINE_BITS, COARSE_BITS = 16, 11
 of their spread adds a hundred-thousandth to the variance."""
 BELOW, ABOVE = 2, 8
 """Shares begin BELOW octaves under a row's squared spread, and end ABOVE octaves beyond that of a unit whose rows are alike."""
+WHOLE = 5
+"""Up to so many octaves beyond a unit whose rows are alike, all places count. A few units, of a rare property or with large
+amounts, may have most of the variance, and noise hides them: shares of .5 to 5% held in 70 to 82% of panels, and t tests of
+lognormal persons (3,000 with 6 rows, epsilon 1) in 83%, when places beyond those that show units were left out. Both hold in 94%
+and more now. The noise of these places makes t tests of normal persons 16% wider."""
 SEEN = 4.0
 """Noise scales from which on a share shows units. Of 16 shares without any, one release in seven has one that shows some by
 noise alone: that costs width and no coverage. A larger number cuts off the tails of sums."""
@@ -56,7 +61,8 @@ def with_units(column: Column, clip: Clip, cells: NoisyCells, rng: RandomSource)
     deviation = min(math.sqrt(max(spread.sampling * spread.rows, 0.0)), 1.0) * half  # of rows between two ends it is no more
     score = PlaceScore(coarse, round(middle), None if power == 1 else round(deviation * deviation))
     typical, frame = (deviation, half) if power == 1 else (deviation * deviation, half * half)
-    total = noisy_squares(units, score, typical, epsilon, rng)
+    far = max(abs(score.centre), abs(coarse.steps - score.centre)) ** power
+    total = noisy_squares(units, score, typical, epsilon, rng, most=units.rows * far)
     return replace(cells, units=NoisyUnits(total / (frame * frame), units.rows))
 
 
@@ -78,7 +84,8 @@ def rank_stretch(column: Column, quantile: Fraction, value: float, noisy_rows: f
     weight = 1 << (FINE_BITS - 4)
     score = BelowScore((value, math.nextafter(value, math.inf)), weight // 2, round(quantile * weight))
     variance = float(quantile * (1 - quantile)) * weight**2
-    total = noisy_squares(units, score, math.sqrt(variance), epsilon, rng)
+    most = units.rows * round(max(quantile, 1 - quantile) * weight)
+    total = noisy_squares(units, score, math.sqrt(variance), epsilon, rng, most=most, is_share=True)
     return NoisyUnits(total, units.rows).stretch(max(noisy_rows, FEWEST_ROWS) * variance)
 
 
@@ -125,17 +132,29 @@ def share_stretch(column: Column, share: float, noisy_rows: float, rng: RandomSo
     return rank_stretch(column, Fraction(1 - min(max(share, 0.0), 1.0)), math.nextafter(1.0, 0.0), noisy_rows, rng)
 
 
-def noisy_squares(units: Units, score: UnitScore, deviation: float, epsilon: Fraction, rng: RandomSource) -> float:
-    """About the sum of the squares of all units' sums of scores, rather too large than too small; `deviation` is about a row's.
+def noisy_squares(
+    units: Units,
+    score: UnitScore,
+    deviation: float,
+    epsilon: Fraction,
+    rng: RandomSource,
+    *,
+    most: int,
+    is_share: bool = False,
+) -> float:
+    """About the sum of the squares of all units' sums of scores, rather too large than too small.
 
-    Infinite where no units are seen.
+    `deviation` is about a row's, and `most` is what a unit's sum can be at most. Where that is near, or of a share, all places up
+    to it count; otherwise they do as far as they show units, and the sum is infinite where none does.
     """
     typical = max(deviation, 0.5)
     spread = max(math.frexp(typical * typical)[1], 1)
     low = max(spread - BELOW, 0)
-    high = min(spread + ABOVE + 2 * (units.rows - 1).bit_length(), MOST_SUMMED)
+    alike = spread + 2 * (units.rows - 1).bit_length()
+    end = (most * most - 1).bit_length()
+    high = min(max(min(alike + ABOVE, end), low), MOST_SUMMED)
     noisy = release_shares(units.squares(score), low, high, epsilon, rng)
-    return upper_total(noisy, low, float(epsilon))
+    return upper_total(noisy, low, float(epsilon), whole=is_share or end <= alike + WHOLE)
 
 
 def release_shares(raw_octaves: SquareOctaves, low: int, high: int, epsilon: Fraction, rng: RandomSource) -> list[float]:
@@ -163,12 +182,15 @@ def raw_shares_of(raw_octaves: SquareOctaves, low: int, high: int) -> list[int]:
     return raw_shares
 
 
-def upper_total(noisy: Sequence[float], low: int, epsilon: float) -> float:
-    """What noisy shares at 2**low and its doubles are worth, up to one beyond the last that shows units; some noise is added."""
+def upper_total(noisy: Sequence[float], low: int, epsilon: float, *, whole: bool = False) -> float:
+    """What noisy shares at 2**low and its doubles are worth: all of them, or up to one beyond the last that shows units.
+
+    Some noise is added.
+    """
     seen = [place for place, share in enumerate(noisy) if share * epsilon >= SEEN]
-    if not seen:
+    if not whole and not seen:
         return math.inf
-    taken = range(min(seen[-1] + 2, len(noisy)))
+    taken = range(len(noisy) if whole else min(seen[-1] + 2, len(noisy)))
     total = math.fsum(math.ldexp(noisy[place], low + place) for place in taken)
     noise = math.sqrt(2 * math.fsum(math.ldexp(1.0, 2 * (low + place)) for place in taken)) / epsilon
     return max(total, 0.0) + CAUTION * noise
