@@ -12,6 +12,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.engines.tables.given import as_column
+from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.clipped import zeros_and_ones
 from dpstats.statistics.clipped.zeros_and_ones import ZERO, look_for_zeros_and_ones
@@ -167,3 +168,40 @@ def test_rows_that_lie_together_stand_out_of_the_noise_of_octaves() -> None:
     seen = seen_in(noise, 1.0)
     assert seen is not None
     assert seen.last == 90
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+@pytest.mark.parametrize("zeros", [0, 1])
+def test_means_of_zeros_or_of_ones_lie_within_0_and_1(zeros: int, neighbors: Neighbors) -> None:
+    """A noisy number of zeros below 0 made the mean of ones 1.013, and its interval began at 1.008."""
+    rows, hits = np.array([1.0] * (1_500 - zeros) + [0.0] * zeros), 0
+    for seed in range(60):
+        for column in (rows, 1 - rows):
+            answer = dp.mean(column, epsilon=1, neighbors=neighbors, rng=dp.testing.seeded(seed))
+            assert 0 <= answer.value <= 1
+            assert answer.interval.low <= 1
+            assert answer.interval.high >= 0
+            hits += answer.interval.low <= column.mean() <= answer.interval.high
+    assert hits >= 104  # 88% held before; if 95 in 100 do, fewer of 120 have a chance of 1 in 2,000
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize("statistic", [dp.mean, dp.sum, dp.std])
+def test_a_column_of_zeros_and_rare_amounts_that_noise_hides_is_refused(statistic: Callable[..., Any]) -> None:
+    """The mean was 0 with an interval that ended at .01 in half of the samples, and is 1.5."""
+    refused = 0
+    for seed in range(20):
+        amounts = np.where(np.random.default_rng(seed).random(3_000) < 0.0154, 100.0, 0.0)
+        answer = statistic(amounts, epsilon=0.3, rng=dp.testing.seeded(seed))
+        refused += isinstance(answer, dp.NoReply)
+    assert refused >= 17
+    answer = statistic(np.zeros(3_000), epsilon=0.3, rng=dp.testing.seeded(1))
+    assert "Nearly all rows seem to be 0" in answer.reason
+    assert "proportion('x != 0')" in answer.advice
+
+
+@pytest.mark.floors
+def test_a_side_of_few_rows_is_not_cut_where_none_can_be() -> None:
+    """Its scale had been drawn astray, and nothing looked back: 0, with an interval from -1e10 to 8e10."""
+    answer = dp.mean([100] * 46 + [0] * 2_954, epsilon=1, rng=dp.testing.seeded(612))
+    assert isinstance(answer, dp.NoReply)

@@ -64,9 +64,16 @@ MEAN_FLOOR, ALIKE_FLOOR = Floor(250, 30), Floor(600, 30)
 """Below these, means and sums are off by more than their intervals too often (docs/intervals.md)."""
 ASTRAY = Refusal(
     "Rows lie far from the limits that were found.",
-    "If they are codes, such as 999999 for a missing value, leave these out by a condition. Otherwise ask for a median, or with "
-    "a larger epsilon; rough=True takes a rough answer.",
+    "If they are codes, such as 999999 for a missing value, leave these out by a condition. Otherwise ask for a median or "
+    "an interquartile range, or with a larger epsilon; rough=True takes a rough answer.",
 )
+SEEM_ZERO = Refusal(
+    "Nearly all rows seem to be 0: noise hides how many are not, and how large those are.",
+    "Ask for the share of rows that are not 0, such as proportion('x != 0'), or with a larger epsilon; rough=True takes a rough "
+    "answer.",
+)
+"""Of 3,000 amounts of which 98.5% are 0 and the others 100, means at an epsilon of .5 were 0 with an interval that ended at .01,
+in half of the samples; the mean is 1.5."""
 FEW_ROWS = 400
 """With fewer, skewness shows in an interval, and the cells tell the rows' cubes, too."""
 UNSEEN_ROWS = 3
@@ -224,7 +231,11 @@ def judged_clip(question: Question, clipped: Clipped, answer: Answer, floor: Flo
     astray = clipped.astray
     if astray is not None:
         return Floor.refuse(question, answer, astray, astray.reason)
-    due = (floor or MEAN_FLOOR) if (floor or MEAN_FLOOR).refusal(question, clipped.noisy_rows) else floor or clipped.floor
+    least = floor or MEAN_FLOOR
+    is_enough = least.refusal(question, clipped.noisy_rows) is None
+    if is_enough and clipped.counted is not None and clipped.counted.seem_zero:
+        return Floor.refuse(question, answer, SEEM_ZERO, SEEM_ZERO.reason)
+    due = floor or clipped.floor if is_enough else least
     return due.judge(question, clipped.noisy_rows, answer)
 
 
@@ -281,7 +292,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
 
 def _share_and_interval(counted: ZerosAndOnes, level: Fraction | None) -> tuple[float, Interval | None]:
     """The mean of zeros and ones, with an interval that holds near 0 and 1."""
-    value = min(max(counted.mean_of(1), 0.0), 2.0)
+    value = counted.mean_of(1)
     if level is None:
         return value, None
     below, above = counted.mean_reach(float(level))
