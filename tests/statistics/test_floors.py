@@ -156,7 +156,7 @@ def test_a_second_population_beyond_the_cut_is_seen() -> None:
 
 def test_the_ends_of_a_far_quantile_are_known() -> None:
     chance = np.random.default_rng(6)
-    ends = [dp.quantile(chance.lognormal(8, 1, 1495), 0.95, epsilon=1, rng=seeded(seed)) for seed in range(20)]
+    ends = [dp.quantile(chance.lognormal(8, 1, 1495), 0.95, epsilon=1.5, rng=seeded(seed)) for seed in range(20)]
     replies = [release for release in ends if isinstance(release, dp.Release)]
     assert len(replies) >= 15
     assert sum(release.interval.has_both_ends for release in replies) >= len(replies) - 1

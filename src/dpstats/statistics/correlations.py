@@ -9,8 +9,8 @@ Why        Pearson's correlation: a rough one, and steps by noisy sums of scores
            are cut off there (paired/products.py).
            Kendall's tau and Spearman's rho: all of epsilon buys noisy votes of pairs and triples of rows (paired/votes.py)
 Numerics   Exact from the rows to the noisy sums, cells and votes; floats after that
-No reply   By scores, where the noisy number of rows is too small at this epsilon, a column hardly varies, or rows far out
-           decide it; costs the same as an answer
+No reply   By scores, where the noisy number of rows is too small at this epsilon, where noise hides how much a column varies, or
+           where rows far out decide it; costs the same as an answer
 Source     correlations.proof.md, scores.proof.md, votes.proof.md, limits.proof.md
 """
 
@@ -59,7 +59,7 @@ SCORED = "sampling error, noise, and what the cut of scores may leave out"
 SCORES_FLOOR = Floor(nats=RELIABLE_NATS["pearson"])
 CELLS, SCORES = "cells", "scores"
 UNVARIED = Refusal(
-    "One of the columns hardly varies, but perhaps for a few rows, as far as noise can tell.",
+    "Noise hides how much one of the columns varies: at this epsilon it cannot be told from one that is nearly constant.",
     "The cost is spent. More rows or a larger epsilon may show how it varies; rank correlations need fewer.",
 )
 HEAVY_TAILS = Refusal(

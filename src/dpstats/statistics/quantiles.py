@@ -55,8 +55,10 @@ QUANTILE_ERROR = "sampling error and noise: the quantile of the population that 
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
-NATS_BEYOND, FARTHEST_OUT = Fraction(70), Fraction(5, 100)
-"""Rows times epsilon that must lie beyond a quantile; one that is further out is drawn like that at FARTHEST_OUT."""
+NATS_BEYOND, NATS_OF_TAIL, FARTHEST_OUT = Fraction(70), Fraction(110), Fraction(5, 100)
+"""Rows times epsilon that must lie beyond a quantile: this many, and this many times the part of the rows on its other side,
+because the loss of a rank is less steep further out. A quantile beyond FARTHEST_OUT is drawn like that one. For q = .95 and 2,000
+rows around 1e6 with a deviation of 3, 28 of 600 replies were absurd (up to 1e282) at 75 beyond, 3 at 85 and none at 95."""
 NATS_BEYOND_SEVERAL, NATS_OF_SEVERAL = Fraction(15), 90.0
 """Among several, for each level of their halving, beyond the outermost one and in all: the neighbours help."""
 ASTRAY = "The noise of this answer hit an end of its interval: it lies where the other released numbers say that no rows are."
@@ -163,7 +165,7 @@ def quantile_floor(quantiles: Sequence[Fraction]) -> Floor:
     if len(quantiles) > 1:
         levels = levels_of(tuple(sorted(set(quantiles))))
         return Floor(levels * max(float(NATS_BEYOND_SEVERAL / outermost), NATS_OF_SEVERAL))
-    return Floor(float(NATS_BEYOND / outermost))
+    return Floor(float(max(NATS_BEYOND, NATS_OF_TAIL * (1 - outermost)) / outermost))
 
 
 def several_quantiles(

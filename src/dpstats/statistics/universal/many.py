@@ -36,7 +36,7 @@ further out outweighs the few rows there: of [0.5, 0.99] of 2,000 normal rows at
 and of [0.05, 0.95] of 650 rows 47%."""
 
 LEAST_NATS, ESCAPED = 10, 1000
-"""A quantile with fewer nats beyond it that lies so many scales beyond the place next to it has escaped: its draw had no use for
+"""A quantile with fewer nats beyond it that lies ESCAPED scales beyond the place next to it has escaped: its draw had no use for
 the scale, as where the places next to it are one tie. At 2.5 nats 44% of replies on columns with 95% zeros were absurd, at 6 nats
 3 to 7%, and at 12 none of 150."""
 
