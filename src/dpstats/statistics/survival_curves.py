@@ -3,9 +3,10 @@
 Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
 Why        A small part of epsilon counts the events, and so says how fine the curve may be. Another part buys private quantiles
-           of the times of events (universal/many.py), at which time is cut. Then a row ends in one interval, by an event or by
-           another exit: it moves one of all these counts by 1, and noise for the rest of epsilon hides that. Numbers at risk
-           are sums of these counts; the curve, its intervals and the median are made of them
+           of the times of events (universal/many.py), at which time is cut. Where these leave open whether times are whole
+           numbers, one more count tells. Then a row ends in one interval, by an event or by another exit: it moves one of all
+           these counts by 1, and noise for the rest of epsilon hides that. Numbers at risk are sums of these counts; the curve,
+           its intervals and the median are made of them
 Numerics   Exact from the rows to the noisy counts; floats after that
 No reply   Where the noisy number of events is too small at this epsilon; costs the same as an answer
 Source     survival_curves.proof.md; Kaplan & Meier 1958; Greenwood 1926; Rothman 1978
@@ -39,6 +40,12 @@ from dpstats.statistics.universal.many import draw_quantiles
 
 COUNT_SHARE, CUTS_SHARE = Fraction(1, 16), Fraction(2, 5)
 """The parts of epsilon for the number of events, and for the times at which time is cut."""
+GRAIN_SHARE, LATEST_WHOLE = Fraction(1, 20), 100
+"""The part of epsilon that counts the events at whole times, where a column of other numbers may hold some, and the last time at
+which it looks: later on, a whole number more or less hardly matters."""
+WHOLE_SCALES, WHOLE_PART = 6.0, 0.75
+"""Times are whole numbers where the noisy number of events at one is that many scales of its noise, and this part of all events.
+Of medians of whole times in a column of floats 30 of 60 were fractions, such as 6.18 for 7, without this count."""
 INTERVAL_NATS, FEWEST_HALVINGS, MOST_HALVINGS = 24.0, 3, 5
 """Events times epsilon that an interval should have; and how often time is halved, at least and at most."""
 EVENTS_FLOOR = Floor(nats=60.0, rows=20.0, unit="event")
@@ -81,9 +88,13 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
     count_epsilon, cuts_epsilon = epsilon * COUNT_SHARE, epsilon * CUTS_SHARE
     (noisy_events,) = release_counts([happened.count()], count_epsilon, rng)
     drawn = draw_quantiles(happened, quantiles_for(noisy_events, epsilon), cuts_epsilon, Neighbors.ADD_REMOVE, rng)
-    per_unit = grain_of(happened, [float_of(ordinal) for ordinal in drawn.values()])
+    times = [float_of(ordinal) for ordinal in drawn.values()]
+    per_unit, left = grain_of(happened, times), epsilon - count_epsilon - cuts_epsilon
+    if per_unit != 1 and max(times, default=0.0) <= LATEST_WHOLE:
+        left -= epsilon * GRAIN_SHARE
+        per_unit = 1 if are_whole(happened, max(times), noisy_events, epsilon * GRAIN_SHARE, rng) else per_unit
     cuts = positive_cuts(list(drawn.values()), per_unit)
-    life = release_life_table(everyone, happened, sorted(cuts), epsilon - count_epsilon - cuts_epsilon, rng)
+    life = release_life_table(everyone, happened, sorted(cuts), left, rng)
     life = replace(life, per_unit=per_unit, ties=tuple(count for _, count in sorted(cuts.items())))
     level = None if question.interval is None else float(question.interval)
     curve = life.curve(level)
@@ -137,6 +148,15 @@ def grain_of(column: Column, times: Sequence[float]) -> int | None:
     """One over the grain of times: 1 for whole numbers, by the declared type of the column or because released times are."""
     assert column.dtype is not None
     return 1 if column.dtype.kind in "iu" else per_unit_of(times)
+
+
+def are_whole(column: Column, last: float, noisy_events: int, epsilon: Fraction, rng: RandomSource) -> bool:
+    """Whether the times of events seem to be whole numbers, by a noisy number of those that are, up to the last drawn time."""
+    assert column.dtype is not None
+    cells = [(ordinal_of(float(whole)), ordinal_of(float(whole)) + 1) for whole in range(1, math.ceil(last) + 1)]
+    raw_below = column.counts_below([lowest_value_at(ordinal, column.dtype) for cell in cells for ordinal in cell])
+    (noisy_whole,) = release_counts([sum(raw_below[1::2]) - sum(raw_below[::2])], epsilon, rng)
+    return noisy_whole * epsilon >= WHOLE_SCALES and noisy_whole >= WHOLE_PART * noisy_events
 
 
 def raw_between(column: Column, ordinals: list[int]) -> list[int]:

@@ -21,7 +21,7 @@ from dpstats.statistics import survival_curves
 from dpstats.statistics.survival.curve import SurvivalCurve, value_at
 from dpstats.statistics.survival.life_table import NoisyLifeTable, falling, wilson_with_noise
 from dpstats.statistics.survival.median import Steps, per_unit_of
-from dpstats.statistics.survival_curves import COUNT_SHARE, CUTS_SHARE, quantiles_for, raw_between
+from dpstats.statistics.survival_curves import COUNT_SHARE, CUTS_SHARE, GRAIN_SHARE, SURVIVAL_LOSS, quantiles_for, raw_between
 from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.testing import seeded
 from tests.laws.hypotheses import counts_law
@@ -108,8 +108,25 @@ def test_the_steps_spend_epsilon_together() -> None:
 
     with patch.object(survival_curves, "release_counts", counts), patch.object(survival_curves, "draw_quantiles", quantiles):
         dp.survival_curve(*patients(500), epsilon=1, rng=seeded(1))
-    assert spent == [COUNT_SHARE, CUTS_SHARE, 1 - COUNT_SHARE - CUTS_SHARE]
+        assert spent == [COUNT_SHARE, CUTS_SHARE, 1 - COUNT_SHARE - CUTS_SHARE]
+        spent.clear()
+        times, events = patients(500)
+        dp.survival_curve(times / 100, events, epsilon=1, rng=seeded(1))  # times that may be whole, as far as one knows
+    assert spent == [COUNT_SHARE, CUTS_SHARE, GRAIN_SHARE, 1 - COUNT_SHARE - CUTS_SHARE - GRAIN_SHARE]
+    assert sum(share**2 for share in spent) / 2 <= SURVIVAL_LOSS
     assert [len(quantiles_for(events, Fraction(1))) for events in (-5, 100, 500, 10**6)] == [7, 7, 15, 31]
+
+
+def test_whole_times_in_a_column_of_floats_are_counted_and_medians_are_at_one() -> None:
+    chance, fractions = np.random.default_rng(3), 0
+    for seed in range(12):
+        days = np.ceil(chance.exponential(8, 1_500))
+        median = dp.survival_curve(days, np.ones(1_500), event=1, epsilon=0.5, rng=seeded(seed)).value.median
+        fractions += median != round(median)
+        years = chance.exponential(8, 1_500)
+        median = dp.survival_curve(years, np.ones(1_500), event=1, epsilon=0.5, rng=seeded(seed)).value.median
+        assert median != round(median)
+    assert fractions == 0  # half of them before
 
 
 @pytest.mark.floors
