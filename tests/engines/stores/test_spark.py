@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import socket
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +18,7 @@ import pytest
 from dpstats.engines import complaints
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.opening import open_store
-from dpstats.engines.stores.spark import BoundedSparkStore, SparkStore
+from dpstats.engines.stores.spark import BoundedSparkStore, SparkStore, free_when_gone
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.units.contenders import Sieve
 from dpstats.engines.units.contributions import Bound, BoundedStore, MissingUnit
@@ -278,3 +281,30 @@ def test_without_the_libraries_the_error_says_what_to_install(monkeypatch: pytes
     monkeypatch.setattr(complaints, "find_spec", lambda name: None if name == "pandas" else name)
     with pytest.raises(MissingExtraError, match=r"dpstats\[spark\]"):
         SparkStore(None)  # type: ignore[arg-type]
+
+
+def test_the_collector_may_free_kept_rows_while_a_command_is_under_way(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second command on the connection of the first one broke it, and questions ended in errors of Spark's."""
+
+    class Owner:
+        def __init__(self) -> None:
+            self.itself = self
+
+    kept, read = spark.range(10).persist(), socket.SocketIO.readinto
+    collected: list[int] = []
+
+    def collect_and_read(stream: socket.SocketIO, buffer: Any) -> Any:
+        if not collected:
+            collected.append(gc.collect())
+        return read(stream, buffer)
+
+    free_when_gone(Owner(), kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(socket.SocketIO, "readinto", collect_and_read)
+        assert spark._jvm.java.lang.Integer.parseInt("7") == 7
+    assert collected
+    for _ in range(6_000):
+        if not kept.storageLevel.useMemory:
+            break
+        time.sleep(0.01)
+    assert not kept.storageLevel.useMemory

@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from functools import partial
+from functools import cache, partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dpstats.engines.cells import ColumnType
@@ -188,7 +189,7 @@ class SparkStore:
         tasks = self._few_tasks()
         kept = copy(self)
         kept._frame, kept._is_kept = frame if tasks is None else frame.coalesce(tasks), False
-        weakref.finalize(kept, _free, kept._frame).atexit = False
+        free_when_gone(kept, kept._frame)
         return kept
 
     def _few_tasks(self) -> int | None:
@@ -284,7 +285,7 @@ class SparkParts:
                 parts.append(store._mapped(partial(make_partition, make, names), names).rdd.map(_only_cell))
             kept = parts[0] if len(parts) == 1 else parts[0].context.union(parts)
             kept.persist(StorageLevel.MEMORY_AND_DISK)
-            weakref.finalize(self, _free, kept).atexit = False
+            free_when_gone(self, kept)
             self._kept = kept
         return self._kept
 
@@ -341,6 +342,30 @@ def _only_cell(row: Any) -> bytes | None:
 def _free(kept: DataFrame | RDD[Any]) -> None:
     with suppress(Exception):  # the session may have ended
         kept.unpersist()
+
+
+_GONE: SimpleQueue[Any] = SimpleQueue()
+"""Kept frames whose store is gone."""
+
+
+def free_when_gone(owner: object, kept: DataFrame | RDD[Any]) -> None:
+    """Have Spark let go of kept rows once their owner is collected.
+
+    A thread of its own tells Spark. The collector may run while the thread that it interrupts waits for Spark's answer: a second
+    command on the same connection would break it.
+    """
+    _start_freeing()
+    weakref.finalize(owner, _GONE.put, kept).atexit = False
+
+
+@cache
+def _start_freeing() -> None:
+    threading.Thread(target=_free_all, name="dpstats-frees-spark", daemon=True).start()
+
+
+def _free_all() -> None:
+    while True:
+        _free(_GONE.get())
 
 
 def _batches(names: Sequence[str], raw_batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Batch]:
