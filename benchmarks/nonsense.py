@@ -45,6 +45,7 @@ ONE_COLUMN = (
     "hours",
     "cigarettes",
     "lopsided",
+    "clump at 999",
 )
 REAL = (("SLID", "wages"), ("flchain", "kappa"), ("VietNamI", "illdays"), ("diamonds", "price"), ("PSID", "earnings"))
 

@@ -36,7 +36,7 @@ of their spread adds a hundred-thousandth to the variance."""
 BELOW, ABOVE = 2, 8
 """Shares begin BELOW octaves under a row's squared spread, and end ABOVE octaves beyond that of a unit whose rows are alike."""
 WHOLE = 5
-"""Up to so many octaves beyond a unit whose rows are alike, all places count. A few units, of a rare property or with large
+"""All places count up to this number of octaves beyond a unit whose rows are alike. A few units, of a rare property or with large
 amounts, may have most of the variance, and noise hides them: shares of .5 to 5% held in 70 to 82% of panels, and t tests of
 lognormal persons (3,000 with 6 rows, epsilon 1) in 83%, when places beyond those that show units were left out. Both hold in 94%
 and more now. The noise of these places makes t tests of normal persons 16% wider."""

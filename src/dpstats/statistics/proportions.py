@@ -44,7 +44,7 @@ PROPORTION_FLOOR = Floor(20)
 too (measured on drawn shares of 0 to 1, epsilon .01 to 3): a lower floor would give more answers that say little."""
 NOT_COUNTED = "Rows that are neither true nor false do not count."
 OTHERS_SHARE = Fraction(1, 20)
-"""What counts rows with other numbers where a row may change. Where a row is added or removed they are counted for nothing."""
+"""What counts rows with other numbers where a row may change. Where a row is added or removed, counting them costs nothing."""
 OTHERS_SCALES = 8.0
 """Of 6,000 columns of zeros and ones, noise exceeds this number of scales in one."""
 
