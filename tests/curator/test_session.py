@@ -419,7 +419,7 @@ def test_that_types_were_inferred_is_kept_in_the_ledger(tmp_path: Path) -> None:
 
 def test_a_reopened_session_finds_what_another_process_spent(tmp_path: Path) -> None:
     ledger, file = tmp_path / "survey.ledger", tmp_path / "survey.csv"
-    file.write_text("person,income\n" + "\n".join(f"{index},{index * 10}" for index in range(500)), encoding="utf-8")
+    file.write_text("person,income\n" + "\n".join(f"{index},{index * 10}" for index in range(5_000)), encoding="utf-8")
     code = (
         "import sys, dpstats as dp\n"
         "survey = dp.protect(sys.argv[1], unit='person', max_rows_per_unit=1, budget=dp.Budget(epsilon=2), ledger=sys.argv[2], "
