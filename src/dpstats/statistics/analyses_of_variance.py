@@ -23,6 +23,7 @@ import numpy as np
 
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.accepted import Elements
+from dpstats.foundations.errors import MissingParameterError
 from dpstats.foundations.json_types import LABEL, NOTHING, either, list_of
 from dpstats.foundations.portable import rounded_errors
 from dpstats.foundations.randomness import RandomSource
@@ -81,7 +82,23 @@ ANOVA = register_test(
 )
 
 
-@method(ANOVA, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2, by_unit=lambda question: len(question.arguments["groups"]))
+def _check_groups(question: Question) -> None:
+    if question.arguments["groups"] is None:
+        raise MissingParameterError(
+            "anova by method 'clipped' needs groups, the labels whose rows are compared: for example groups=['a', 'b', 'c']. "
+            "Left out, they are found privately, which needs delta: leave method out."
+        )
+
+
+@method(
+    ANOVA,
+    "clipped",
+    claim=T_CLAIM,
+    loss=CLIPPED_LOSS,
+    version=2,
+    check=_check_groups,
+    by_unit=lambda question: len(question.arguments["groups"]),
+)
 def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Means of public groups."""
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
