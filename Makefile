@@ -15,7 +15,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test browser quick anywhere lint format stubs plan-tables long fuzz oracle bench docs lock clean
+.PHONY: help demo serve test browser quick anywhere lint format stubs golden plan-tables long fuzz oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -52,6 +52,9 @@ format: $(VENV)/.dev ## let ruff format the code
 
 stubs: $(VENV)/.dev ## write the stubs for type checkers and editors anew, from the registry
 	@$(BIN)/python -m tests.stubs
+
+golden: $(VENV)/.dev ## write the golden files again (tests/golden); ARGS=--words takes changed words of cards
+	@$(BIN)/python -m tests.golden $(ARGS)
 
 plan-tables: $(VENV)/.dev ## simulate the tables that plans read anew, in about 25 minutes; ARGS=--renew keeps them where they hold
 	@$(BIN)/python -m tests.plan_tables $(ARGS)

@@ -1,6 +1,6 @@
 """Whether results hang on the processor: the float-sensitive tests under processor features turned down, and few or many threads.
 
-    python -m tests.anywhere            the seeded releases and the float-sensitive tests, under every setting
+    python -m tests.anywhere            the golden releases and the float-sensitive tests, under every setting
     python -m tests.anywhere tests/cli  these tests instead
 
 A setting takes away what newer processors add: numpy's vector loops, OpenBLAS's kernels, and the fused operations in exponentials
@@ -15,11 +15,13 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tests.golden.files import RELEASES, kept_lines
 
 ROOT = Path(__file__).parents[1]
 FLOAT_SENSITIVE = [
@@ -33,6 +35,9 @@ FLOAT_SENSITIVE = [
     "tests/foundations",
     "tests/statistics",
 ]
+KNOWN_TO_DIFFER = ("groups/logistic_regression",)
+"""Golden releases that go by the kernels of linear algebra: where a direction is weak, the steps of a regression enlarge the last
+digit of an inverse (5e-6 of the intercept here). Regressions in whole numbers would end that."""
 _NO_FUSED = "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL"
 _KERNELS = {"Nehalem": "SSE42", "Haswell": "AVX2", "Zen": "AVX2", "SkylakeX": "AVX512F"}
 """Kernels of OpenBLAS with what a processor must have to run them."""
@@ -60,9 +65,15 @@ def _environment(disabled: list[str], kernels: str, threads: int) -> dict[str, s
     return {"NPY_DISABLE_CPU_FEATURES": " ".join(disabled), "OPENBLAS_CORETYPE": kernels, **limits}
 
 
-def releases(setting: Mapping[str, str], *which: str) -> dict[str, Any]:
-    """The seeded releases by name, made in a process of its own under a setting; all of them, or those that are named."""
-    return dict(map(json.loads, _said_under(setting, "tests.seeded_releases", *which)))
+def releases(setting: Mapping[str, str]) -> dict[str, Any]:
+    """The numbers of golden releases by name, made in a process of its own under a setting."""
+    return numbers_of(_said_under(setting, "tests.golden.releases"))
+
+
+def numbers_of(lines: Iterable[str]) -> dict[str, Any]:
+    """The numbers in lines of golden releases, by name."""
+    read = map(json.loads, lines)
+    return {line["name"]: line["numbers"] for line in read if line["name"] not in KNOWN_TO_DIFFER}
 
 
 def changed_lines(setting: Mapping[str, str], documents: Sequence[Path]) -> list[str]:
@@ -94,10 +105,10 @@ def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, An
 
 def main(tests: list[str]) -> int:
     """Run everything under every setting; the number of settings with a complaint."""
-    complaints, plain = 0, releases({})
+    complaints, golden = 0, numbers_of(kept_lines(RELEASES).values())
     for name, setting in settings().items():
-        found = list(differences(plain, releases(setting)))
-        print(f"{name}: {len(plain)} seeded releases, {len(found)} numbers differ")  # noqa: T201
+        found = list(differences(golden, releases(setting)))
+        print(f"{name}: {len(golden)} seeded releases, {len(found)} numbers differ")  # noqa: T201
         for place, one, other in found:
             print(f"  {place}: {one} {other}")  # noqa: T201
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *(tests or FLOAT_SENSITIVE)]

@@ -38,8 +38,8 @@ class UnreadableStore(LocalStore):
 
     in_memory = True
 
-    def __init__(self) -> None:
-        self.columns = MemoryStore(table()).columns
+    def __init__(self, rows: Any = None) -> None:
+        self.columns = MemoryStore(table() if rows is None else rows).columns
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         raise OSError
