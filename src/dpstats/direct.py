@@ -13,6 +13,7 @@ from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.formulas.design import declared_levels
+from dpstats.engines.kinds import not_truths
 from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.tables.given import GivenStore
@@ -78,6 +79,8 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
         question = _settled_by_name(question, tuple(store.columns.values()))
         return Desk(store, store.columns).answer(scope, question, source, store.names)
     numeric = scope.reads_numbers(question, store.names)
+    if statistic.takes_conditions and store.columns[store.names[0]] is ColumnType.TEXT:
+        raise not_truths(store.holds(0))
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     boolean = store.columns[store.names[0]] is ColumnType.BOOLEAN

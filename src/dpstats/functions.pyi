@@ -1400,7 +1400,7 @@ def proportion(
     """The share of rows that are true, or that meet a condition.
 
     Parameters
-      data       true and false, or 1 and 0: a list, a numpy array, a pandas or polars Series, an arrow array; rows with anything else are left out, as missing ones are
+      data       true and false, or 1 and 0: a list, a numpy array, a pandas or polars Series, an arrow array; missing rows are left out, too many others refused
       epsilon    the privacy that the answer spends; required, for example 0.5
       delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)

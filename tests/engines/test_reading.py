@@ -343,7 +343,9 @@ def whole_in(text: str | None) -> int | None:
 
 
 def truth_in(text: str | None) -> int | None:
-    return {"true": 1, "false": 0, "1": 1, "0": 0}.get((text or "").strip().lower())
+    told = {"true": 1, "false": 0}.get((text or "").strip().lower())
+    whole = whole_in(text)
+    return told if told is not None else whole if whole in (0, 1) else None
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.arrow == pa.string()], ids=lambda case: case.name)

@@ -207,16 +207,16 @@ def test_codes_that_are_not_0_and_1_are_refused_and_rare_ones_are_named_on_the_c
     """Of codes 1 and 2 the share of ones among zeros and ones is 1, which nobody wants to know."""
     refusal = dp.proportion([1] * 470 + [2] * 530, epsilon=1, neighbors=neighbors, rng=seeded(1))
     assert isinstance(refusal, dp.NoReply)
-    assert "with numbers other than 0 and 1" in refusal.reason
+    assert "with values other than 0 and 1" in refusal.reason
     assert "x == 1" in refusal.advice
     with_unknown = [1] * 4_000 + [0] * 5_000 + [9] * 1_000
     assert (
         "about 1,0"
-        in dict(released(dp.proportion(with_unknown, epsilon=2, neighbors=neighbors, rng=seeded(1))).notes)["other numbers"]
+        in dict(released(dp.proportion(with_unknown, epsilon=2, neighbors=neighbors, rng=seeded(1))).notes)["other values"]
     )
     for seed in range(20):
         none = released(dp.proportion([0] * 300, epsilon=1, neighbors=neighbors, rng=seeded(seed)))
-        assert "other numbers" not in dict(none.notes)
+        assert "other values" not in dict(none.notes)
 
 
 def test_the_mean_of_declared_booleans_is_the_proportion_and_that_of_other_rows_is_not() -> None:

@@ -216,6 +216,8 @@ def columns_of(name: str) -> dict[str, Any]:
         return {"table": {"number": ROWS, "label": LABELS}, "columns": ["number", "label"]}
     if name in ("goodness_of_fit_test", "mode"):
         columns["data"] = LABELS
+    if name == "proportion":
+        columns["data"] = ROWS.mean() < ROWS
     if name == "pca":
         columns["data"] = columns["X"]
     if name == "nearest_neighbors":

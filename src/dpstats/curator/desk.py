@@ -137,7 +137,8 @@ class Desk:
         if self.open_columns is None or len(columns) > 1 or statistic.takes_tables or statistic.takes_features:
             return self._opened(scope, question, columns)
         numeric = scope.reads_numbers(question, columns) if columns else ()
-        key = json.dumps([columns, numeric, statistic.only_counts, scope.to_dict(*columns)], sort_keys=True)
+        reading = [statistic.only_counts, question.method.tells_truths]
+        key = json.dumps([columns, numeric, *reading, scope.to_dict(*columns)], sort_keys=True)
         found: Column = self.open_columns.find(key, lambda: self._opened(scope, question, columns))
         return found
 
@@ -145,7 +146,7 @@ class Desk:
         if not columns:
             return RowsOf(open_column(*filter_there(self.store, scope.view), next(iter(self.schema)), False))
         statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
-        store, view = filter_there(self.store, scope.view_for(statistic))
+        store, view = filter_there(self.store, scope.view_for(question))
         return open_columns(store, view, columns, numeric, statistic)
 
     def serve(

@@ -202,7 +202,7 @@ class _Answering:
         """One outcome for each key, each from its own group's rows."""
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
-        store, view = filter_there(self.table.store, self.scope.view_for(question.statistic))
+        store, view = filter_there(self.table.store, self.scope.view_for(question))
         columns = question.columns
         numeric = self.scope.reads_numbers(question, columns) if columns else ()
 

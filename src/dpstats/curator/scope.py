@@ -88,9 +88,12 @@ class Scope:
         check_column_name(name, tuple(self.columns))
         return self.columns[name]
 
-    def view_for(self, statistic: Statistic) -> TableView:
-        """The view that a statistic reads: one that only counts rows also counts untyped elements that have no label."""
-        if not statistic.only_counts:
+    def view_for(self, question: Question) -> TableView:
+        """The view that a question reads: one that only counts rows also counts untyped elements that have no label, and one that
+        counts what is true and what is false also counts what is neither."""
+        if question.method.tells_truths:
+            return replace(self.view, tells_truths=True)
+        if not question.statistic.only_counts:
             return self.view
         schema = self.view.schema.items()
         return replace(

@@ -26,13 +26,16 @@ class ColumnType(enum.Enum):
     """Dates, and dates with a time of day."""
     UNDECLARED = "undeclared"
     """A list, an object column, a CSV column without a declared type: the question decides how it is read."""
+    TRUTH = "truth"
+    """How a share reads its column: 1 and 0 for true and false, another number or 2 for what is neither. No column is of this
+    type; a view says that it is read so."""
     OTHER = "other"
     """Nested and binary columns: only their rows can be counted."""
 
     @property
     def is_numeric(self) -> bool:
         """Whether cells of this type are `Numbers`."""
-        return self in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN)
+        return self in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TRUTH)
 
 
 @dataclass(frozen=True)

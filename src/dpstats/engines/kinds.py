@@ -103,6 +103,11 @@ def not_numbers(kind: Kind) -> DataTypeError:
     return DataTypeError(f"this needs a column of numbers and got one of {kind.value}: {_ADVICE[kind]}.")
 
 
+def not_truths(kind: Kind) -> DataTypeError:
+    """The complaint about a column of texts where true and false are needed."""
+    return DataTypeError(f"this needs true and false, or 1 and 0, and got {kind.value}: pass a condition, such as x == 'yes'.")
+
+
 def no_feature(kind: Kind, name: str) -> DataTypeError:
     """The complaint about a feature of that kind, by its name or place, which is public."""
     by_formula = "for categories use dp.regression with C(column) in its formula"

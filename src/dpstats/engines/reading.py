@@ -21,7 +21,7 @@ from dpstats.engines.columns.arrays import array_column
 from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
-from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths
+from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths, told_truths
 from dpstats.foundations.errors import DataTypeError
 
 _WHAT_TO_PASS = "a list, a numpy array, a pandas or polars Series or a pyarrow array"
@@ -31,6 +31,7 @@ _NUMBER_TYPES: dict[ColumnType, type[np.generic]] = {
     ColumnType.NUMBER: np.float64,
     ColumnType.INTEGER: np.int64,
     ColumnType.BOOLEAN: np.uint8,
+    ColumnType.TRUTH: np.uint8,
 }
 
 
@@ -44,7 +45,8 @@ def read_cells(data: Any, kind: ColumnType) -> Cells:
 
     A column of numbers is read as numbers in its own number type, whichever of the number types is wanted. Texts and untyped
     elements are read one by one: as float64 for NUMBER, int64 for INTEGER, uint8 for BOOLEAN and microseconds for MOMENT (where
-    they have an offset, in UTC), and missing where they are no such thing. Everything has a text, but for nested types and others
+    they have an offset, in UTC), and missing where they are no such thing; for TRUTH they are 2 then, and missing only where they
+    say so (`told_truths`). Everything has a text, but for nested types and others
     without values. What is UNDECLARED is read as text. A type that has no such reading (dates as numbers) is all missing.
     """
     try:
@@ -177,6 +179,8 @@ def _read(column: NativeColumn, kind: ColumnType) -> Cells:
         return column.numbers()
     if column.type not in _OPEN:
         return no_numbers(len(column), _NUMBER_TYPES[kind])
+    if kind is ColumnType.TRUTH:
+        return told_truths(column.labels(), column.present())
     return parsed_truths(column.labels()) if kind is ColumnType.BOOLEAN else column.parsed(whole=kind is ColumnType.INTEGER)
 
 

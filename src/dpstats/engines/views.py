@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, both_present, present_cells, select_cells
+from dpstats.engines.columns.texts import NEITHER
 from dpstats.engines.stores.store import Batch
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
@@ -45,6 +46,10 @@ class TableView:
     """A row belongs to the view if all of them are true; they may use every column."""
     complete: tuple[tuple[str, ColumnType], ...] = ()
     """Columns, each with the type that it is read as: a row that is missing in one of them counts as missing in every column."""
+
+    tells_truths: bool = False
+    """Whether columns of numbers are read as a share reads them (`ColumnType.TRUTH`): a value that is neither true nor false then
+    counts as such, where it otherwise would be missing."""
 
     def __post_init__(self) -> None:
         """Own copies, which no caller can change."""
@@ -154,9 +159,26 @@ class ViewedBatch:
         if name not in self._raw_derived:
             self._raw_derived[name] = self._view.derived[name].cells(self._read)
         raw_cells = self._raw_derived[name]
+        if kind is ColumnType.TRUTH and isinstance(raw_cells, Numbers):
+            return self._with_neither(name, raw_cells)
         if not isinstance(raw_cells, _CELLS_OF.get(kind, Numbers)):
             raise InvalidParameterError(f"column {name!r} is derived and cannot be read as {kind.value}.")
         return raw_cells
+
+    def _with_neither(self, name: str, raw_cells: Numbers) -> Numbers:
+        """A derived column, with `NEITHER` where it is missing in a row in which a column that it reads as true and false holds
+        something else."""
+        if raw_cells.raw_present is None:
+            return raw_cells
+        raw_neither = np.zeros(len(raw_cells), dtype=np.bool_)
+        for used, read_as in self._view.derived[name].columns:
+            if read_as is ColumnType.BOOLEAN:
+                told = self._read(used, ColumnType.TRUTH)
+                assert isinstance(told, Numbers)
+                raw_neither |= present_cells(told) & (told.raw_values != 0) & (told.raw_values != 1)
+        raw_neither &= ~raw_cells.raw_present
+        raw_values = np.where(raw_neither, raw_cells.raw_values.dtype.type(NEITHER), raw_cells.raw_values)
+        return Numbers(raw_values, raw_cells.raw_present | raw_neither)
 
     def _meets_all(self, conditions: Sequence[Expression]) -> Mask | None:
         raw_kept: Mask | None = None

@@ -188,7 +188,7 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
             f"*{MORE}": "further columns of the same rows in the same order, such as the outcome of a regression",
         }
     if statistic.takes_conditions:
-        return {names[0]: f"true and false, or 1 and 0: {_CONTAINERS}; rows with anything else are left out, as missing ones are"}
+        return {names[0]: f"true and false, or 1 and 0: {_CONTAINERS}; missing rows are left out, too many others refused"}
     if len(names) == 1:
         return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
     if statistic.reads_codes:

@@ -181,6 +181,8 @@ class Method:
     by_unit: Callable[[Question], int] | None = None
     """Where units have several rows: how many steps by unit it takes, by the question alone, so that its errors allow for them; 0
     where they need none. None where errors take rows as independent, which the reply then says."""
+    tells_truths: bool = False
+    """Whether it counts the rows of a column that are true, false or neither: a text that is neither must not be missing then."""
 
 
 @dataclass(frozen=True)
@@ -557,13 +559,14 @@ def method(
     version: int = 1,
     check: Callable[[Question], None] | None = None,
     by_unit: Callable[[Question], int] | None = None,
+    tells_truths: bool = False,
 ) -> Callable[[Callable[..., Answer | Refusal]], Callable[..., Answer | Refusal]]:
     """Decorator: the function below computes `statistic` by the method `name`."""
 
     def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
         if name in statistic.methods:
             raise DpstatsError(f"{statistic.name} has a method named {name!r} already.")
-        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss, check, by_unit)
+        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss, check, by_unit, tells_truths)
         return run
 
     return attach

@@ -2,12 +2,12 @@
 
 Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE in one step of its own
-Why        A row counts as yes, as no or as another number. One row more moves one of three counts by 1, and discrete Laplace
+Why        A row counts as yes, as no or as another value. One row more moves one of three counts by 1, and discrete Laplace
            noise of scale 1 / epsilon on each hides it. A changed row moves the difference of yes and no by 2 and their sum by 0,
            or both by 1, and noise of scale 2 / epsilon on difference and sum hides either; a small part of epsilon counts the
            others
 Numerics   Comparisons and counts are exact, and so is the noise; share and interval are floats made from noisy counts
-No reply   Below a floor of rows times epsilon, or where other numbers than 0 and 1 are too many, by the noisy counts alone; costs
+No reply   Below a floor of rows times epsilon, or where other values than 0 and 1 are too many, by the noisy counts alone; costs
            what an answer does
 Source     proportions.proof.md; intervals: score_intervals.py
 """
@@ -44,7 +44,7 @@ PROPORTION_FLOOR = Floor(20)
 too (measured on drawn shares of 0 to 1, epsilon .01 to 3): a lower floor would give more answers that say little."""
 NOT_COUNTED = "Rows that are neither true nor false do not count."
 OTHERS_SHARE = Fraction(1, 20)
-"""What counts rows with other numbers where a row may change. Where a row is added or removed, counting them costs nothing."""
+"""What counts rows with other values where a row may change. Where a row is added or removed, counting them costs nothing."""
 OTHERS_SCALES = 8.0
 """Of 6,000 columns of zeros and ones, noise exceeds this number of scales in one."""
 
@@ -64,23 +64,23 @@ class NoisyCounts:
     no: float
     noise: CountNoise
     others: int
-    """Rows with another number than 0 and 1."""
+    """Rows with another value than 0 and 1, true and false: a number, or a text."""
     others_scale: float
     """The scale of the noise in their number."""
 
     @property
     def other_rows(self) -> int:
-        """The rows with another number, where noise does not explain them; otherwise 0."""
+        """The rows with another value, where noise does not explain them; otherwise 0."""
         return self.others if self.others > OTHERS_SCALES * self.others_scale else 0
 
     @property
     def refusal(self) -> Refusal | None:
-        """The refusal where other numbers outnumber the zeros or the ones, as they do where the codes are 1 and 2."""
+        """The refusal where other values outnumber the zeros or the ones, as they do where codes are 1 and 2, or yes and no."""
         if self.other_rows <= max(min(self.yes, self.no), 0):
             return None
         return Refusal(
-            f"The column has about {counted(self.other_rows, 'row')} with numbers other than 0 and 1.",
-            "Ask for a condition instead, such as 'x == 1'. If the numbers are not codes, ask for their mean.",
+            f"The column has about {counted(self.other_rows, 'row')} with values other than 0 and 1, true and false.",
+            "Ask for a condition instead, such as 'x == 1' or 'x == \"yes\"'. If they are no codes, ask for their mean.",
         )
 
     @property
@@ -94,8 +94,8 @@ class NoisyCounts:
         return share_of_counts(self.yes, self.no)
 
 
-@method(PROPORTION, "counts", claim=COUNTS_CLAIM, by_unit=one_step)
-@method(MEAN, "counts", claim=COUNTS_CLAIM, by_unit=one_step)
+@method(PROPORTION, "counts", claim=COUNTS_CLAIM, version=2, by_unit=one_step, tells_truths=True)
+@method(MEAN, "counts", claim=COUNTS_CLAIM, version=2, by_unit=one_step, tells_truths=True)
 def share_by_counts(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The share of true rows among those that are true or false."""
     counts = release_counts_of(*raw_counts_of(column), question.epsilon, question.neighbors, rng)
@@ -104,14 +104,14 @@ def share_by_counts(column: Column, question: Question, rng: RandomSource) -> Ou
         stretch = share_stretch(column, counts.share, counts.rows, rng)
         low, high = score_interval(*thinned(counts.yes, counts.no, counts.noise, stretch), float(question.interval))
     answer = Answer(counts.share, interval_for(question, low, high, SHARE_COVERS), _notes(question, counts))
-    if counts.refusal is not None:
-        return Floor.refuse(question, answer, counts.refusal, counts.refusal.reason)
+    if counts.refusal is not None:  # also where a rough answer is wanted: a share of other rows is not rough, it is another one
+        return counts.refusal
     outcome = PROPORTION_FLOOR.judge(question, counts.rows, answer)
     return replace(outcome, reason=f"{outcome.reason} {NOT_COUNTED}") if isinstance(outcome, Refusal) else outcome
 
 
 def raw_counts_of(column: Column) -> tuple[int, int, int]:
-    """How many rows are 1, how many 0, and how many another number."""
+    """How many rows are 1, how many 0, and how many another value."""
     assert column.dtype is not None
     cuts: list[int | float] = [0, 1, 2]
     if column.dtype.kind not in "iu":
@@ -144,7 +144,7 @@ def _notes(question: Question, counts: NoisyCounts) -> tuple[tuple[str, str], ..
     yes, rows = (max(0, math.floor(each + 0.5)) for each in (counts.yes, counts.rows))
     return (
         ("counted", f"about {yes:,} of {rows:,} rows, both with noise"),
-        *([("other numbers", f"about {counted(counts.other_rows, 'row')}, left out")] if counts.other_rows else []),
+        *([("other values", f"about {counted(counts.other_rows, 'row')}, left out")] if counts.other_rows else []),
         ("missing values", NOT_TOLD),
         PROPORTION_FLOOR.note(question),
         public_line(question),

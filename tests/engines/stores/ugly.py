@@ -75,7 +75,7 @@ _WRITTEN = [
 ]
 _AS_NUMBERS = [1.5, None, None, -7, 1000, INF, -INF, None, None, None, 0.5, 9007199254740992.0, 1, None, None]
 _AS_INTEGERS = [None, None, None, -7, 1000, None, None, None, None, None, None, 9007199254740993, 1, None, None]
-_AS_BOOLEANS = [None] * 13 + [1, None]
+_AS_BOOLEANS = [None] * 12 + [1, 1, None]
 _AS_MOMENTS = [None] * 14 + [moment(date(2024, 2, 29))]
 
 UGLY: dict[str, Ugly] = {

@@ -1,11 +1,11 @@
 """Texts read as numbers, truths or dates: one text at a time, so that no text decides how another is read.
 
-A text is a number when, without the spaces around it, it is written in ASCII as 12, 12., 1.5, .5 or 1e-3, with a sign or without,
-or is inf, infinity or nan in any case; nan is missing. It becomes the nearest float64, and one beyond the largest is infinite. A
-whole number is one that is written in digits and has 64 bits, or another writing (27102.0, 5e3) of one below 2**53; nothing is
-rounded to a whole one. A truth is true, false, 1 or 0. A date is 2024-02-29, or 2024-02-29T12:00:00 with fractions of a second
-and an offset from UTC where it has them (Z too, and a space for the T); finer fractions than microseconds are cut off. Everything
-else is missing.
+A text is a number when, without the spaces around it, it is written in ASCII as 12, 12., 1.5, .5 or 1e-3, with a sign or
+without, or is inf, infinity or nan in any case; nan is missing. It becomes the nearest float64, and one beyond the largest is
+infinite. A whole number is one that is written in digits and has 64 bits, or another writing (27102.0, 5e3) of one below 2**53;
+nothing is rounded to a whole one. A truth is true, false, or a number that is 1 or 0. A date is 2024-02-29, or
+2024-02-29T12:00:00 with fractions of a second and an offset from UTC where it has them (Z too, and a space for the T); finer
+fractions than microseconds are cut off. Everything else is missing.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ _LONGEST_WHOLE = 4000  # Python refuses to read more digits than 4300; more than
 _LARGEST_EXACT = 2**53
 _INT64 = np.iinfo(np.int64)
 _TRUTHS = {"true": 1, "1": 1, "false": 0, "0": 0}
+_NOTHING = {"", "na", "<na>", "n/a", "nan", "nat", "null", "none", ".", "?", "-"}
+"""How files write that there is nothing, in lower case. A share leaves these rows out. Whatever else is no truth it counts,
+and it is refused where that is much: one text more here is one code that shares no longer see."""
+NEITHER = 2
+"""What stands for a text that is neither true nor false, where such texts count."""
 _MOMENT = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))?)?",
     re.ASCII,
@@ -65,6 +70,15 @@ def whole_of_number(number: int | float) -> int | None:
     if isinstance(number, int):
         return number if _INT64.min <= number <= _INT64.max else None
     return int(number) if abs(number) < _LARGEST_EXACT and number == math.floor(number) else None
+
+
+def truth_of_text(text: str) -> int | None:
+    """1 where a text says true or is a number that is 1, 0 where it says false or is one that is 0; None otherwise."""
+    stripped = text.strip(_SPACES).lower()
+    if stripped in _TRUTHS:
+        return _TRUTHS[stripped]
+    whole = whole_of_text(stripped)
+    return whole if whole in (0, 1) else None
 
 
 def microseconds_of_text(text: str) -> int | None:
@@ -118,7 +132,15 @@ def parsed_labels(cells: Labels, whole: bool) -> Numbers:
 
 def parsed_truths(cells: Labels) -> Numbers:
     """Texts as truths, 1 and 0."""
-    return _gathered(cells, lambda text: _TRUTHS.get(text.strip(_SPACES).lower()), np.uint8)
+    return _gathered(cells, truth_of_text, np.uint8)
+
+
+def told_truths(cells: Labels, raw_there: NDArray[np.bool_]) -> Numbers:
+    """Texts as truths, 1 and 0, and `NEITHER` for what is there and is none; texts that say that there is nothing are missing."""
+    told = _gathered(cells, lambda text: None if _says_nothing(text) else _told_truth(text), np.uint8)
+    raw_told = np.ones(len(told), dtype=np.bool_) if told.raw_present is None else told.raw_present
+    raw_untold = raw_there & (cells.raw_codes < 0)  # elements that have no text
+    return numbers_of(np.where(raw_untold, np.uint8(NEITHER), told.raw_values), raw_told | raw_untold)
 
 
 def parsed_moments(cells: Labels, exact: bool = False) -> Moments:
@@ -139,6 +161,15 @@ def completed(raw_plain: NDArray[Any], raw_is_plain: NDArray[np.bool_], rest: La
         raw_values[raw_rest] = others.raw_values
         raw_present[raw_rest] = True if others.raw_present is None else others.raw_present
     return numbers_of(raw_values, raw_present)
+
+
+def _says_nothing(text: str) -> bool:
+    return text.strip(_SPACES).lower() in _NOTHING
+
+
+def _told_truth(text: str) -> int:
+    truth = truth_of_text(text)
+    return NEITHER if truth is None else truth
 
 
 def _gathered(cells: Labels, read: Callable[[str], Any], dtype: type[np.generic]) -> Numbers:

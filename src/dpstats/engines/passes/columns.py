@@ -56,7 +56,10 @@ DIFFERENT = 32
 KEPT_ROWS = 1 << 24
 """Rows collected in brackets from which on the oldest brackets are given up."""
 
-_EMPTY_TYPES: dict[ColumnType, np.dtype[Any]] = {ColumnType.INTEGER: np.dtype(np.int64), ColumnType.BOOLEAN: np.dtype(np.uint8)}
+_EMPTY_TYPES: dict[ColumnType, np.dtype[Any]] = {
+    ColumnType.INTEGER: np.dtype(np.int64),
+    **dict.fromkeys((ColumnType.BOOLEAN, ColumnType.TRUTH), np.dtype(np.uint8)),
+}
 _KINDS = {ColumnType.TEXT: Kind.TEXT, ColumnType.MOMENT: Kind.DATE, ColumnType.OTHER: Kind.OTHER}
 
 
@@ -361,6 +364,8 @@ def read_as(view: TableView, name: str, *, numeric: bool) -> ColumnType:
         return declared
     if declared in _KINDS:
         raise not_numbers(_KINDS[declared])
+    if view.tells_truths:
+        return ColumnType.TRUTH
     return declared if declared.is_numeric else ColumnType.NUMBER
 
 
