@@ -2,6 +2,7 @@
 
     python benchmarks/synthetic.py [--only fair OFP] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE] [--peers PYTHON]
     python benchmarks/synthetic.py --absurd 500
+    python benchmarks/synthetic.py --split 250 [--only HI MedExp adult.csv] [--first-seed 100001]
     python benchmarks/synthetic.py --large 10000000
 
 The mean total variation over all tables of one and of two columns and 100 of three, numbers between deciles (values of a tenth
@@ -23,6 +24,13 @@ column, because with what it takes by itself (80 MB, 16 rounds) it does not end 
 `--absurd` asks instead for that many releases of eight ordinary columns, drawn afresh for each: how many have a value that lies
 farther outside of its column than twice the column's range, and how many columns of zeros and ones hold other values.
 
+`--split` asks for that many releases of small tables: 500 to 5,000 rows and 4 to 14 columns drawn from the tables that are named
+(a CSV file is read as it is), epsilon 0.5 to 3, with and without delta, as far as there is a reply. It says where the distance of
+their tables of two columns comes from: beside the release (a) stand rows from the same released columns taken to be independent
+(b), which differ from it by the tables of pairs alone, and the table's own shuffled columns (c), which differ from those by the
+noise of single columns alone. Rows are drawn for each of them, by which two distances of one model differ, too: (b) drawn again
+says by how much.
+
 `--large` makes a Parquet file of that many rows and 20 columns, asks for synthetic rows and for tables of it, each in a process
 of its own, and says in how many passes, how many seconds of a processor and how much memory.
 """
@@ -33,6 +41,7 @@ import argparse
 import itertools
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +53,7 @@ import dpstats as dp
 from benchmarks.large.synthesis import measure_large
 from benchmarks.peers.true_bins import METHODS, peer_rows
 from benchmarks.real_tables.tables import table as packaged
+from dpstats.statistics.synthetic.data import SyntheticData
 
 TUNED, FRESH = ("fair", "diamonds", "adult", "rwm5yr", "OFP", "Star"), ("HI", "MedExp", "BudgetFood")
 NUMBERS = {
@@ -57,6 +67,11 @@ NUMBERS = {
     "MedExp": ["med", "lpi", "fmde", "ndisease", "linc", "lfam", "educdec", "age"],
     "BudgetFood": ["wfood", "totexp", "age", "size"],
 }
+
+
+SMALL_ROWS, SMALL_COLUMNS, SMALL_EPSILONS = (500, 1000, 2000, 3000, 5000), (4, 6, 9, 14), (0.5, 1.0, 3.0)
+SPLIT_AT = (150, 200, 300, 500, 1000)
+MOST_LABELS, MOST_GAPS = 30, 0.3
 
 
 def loaded(name: str, adult: Path | None) -> pd.DataFrame | None:
@@ -125,12 +140,17 @@ def synthetic(truth: pd.DataFrame, numbers: list[str], epsilon: float, delta: fl
     began = time.process_time()
     release = dp.synthesize(truth, levels=levels, epsilon=epsilon, delta=delta, rough=True)
     assert isinstance(release, dp.Release)
-    rows = release.value.to_pandas()
-    seconds = time.process_time() - began
+    rows = plain_rows(release.value, numbers)
+    return rows, time.process_time() - began
+
+
+def plain_rows(data: SyntheticData, numbers: list[str]) -> pd.DataFrame:
+    """Rows whose labels are whole numbers, as those of the tables are."""
+    rows = data.to_pandas()
     for name in rows:
-        listed = pd.to_numeric(rows[name], errors="coerce").fillna(0)
+        listed = pd.to_numeric(rows[name], errors="coerce").astype(float).fillna(0)
         rows[name] = listed if name in numbers else listed.astype(int)
-    return rows, seconds
+    return rows
 
 
 def ordinary_columns(seed: int, rows: int) -> pd.DataFrame:
@@ -177,6 +197,75 @@ def count_absurd(releases: int, rows: int, epsilon: float, delta: float, first_s
     )
 
 
+def small_table(table: pd.DataFrame, rows: int, columns: int, seed: int) -> tuple[pd.DataFrame, list[str]]:
+    """Some rows and columns of a table without gaps, labels as whole numbers; and which columns are numbers."""
+    usable = [name for name in table if table[name].nunique() > 1 and table[name].isna().mean() < MOST_GAPS]
+    usable = [name for name in usable if is_number(table[name]) or table[name].nunique() <= MOST_LABELS]
+    places = np.random.default_rng(seed).choice(len(usable), min(columns, len(usable)), replace=False)
+    chosen = table[[usable[place] for place in sorted(places)]].dropna()
+    chosen = chosen.sample(min(rows, len(chosen)), random_state=seed).reset_index(drop=True)
+    chosen = chosen[[name for name in chosen if chosen[name].nunique() > 1]]
+    numbers = [name for name in chosen if is_number(chosen[name])]
+    codes = {name: pd.Categorical(chosen[name]).codes.astype(int) for name in chosen if name not in numbers}
+    return chosen.assign(**codes).astype(dict.fromkeys(numbers, float)), numbers
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers, or true and false."""
+    return bool(pd.api.types.is_numeric_dtype(column))
+
+
+def count_split(releases: int, names: list[str], first_seed: int) -> None:
+    """Print how often, and by how much, small tables are nearer to their shuffled columns than to what is released."""
+    tables = {name: pd.read_csv(name) if name.endswith(".csv") else packaged(name) for name in names}
+    found: list[list[float]] = []
+    settings = itertools.cycle(itertools.product(SMALL_ROWS, SMALL_EPSILONS, (0.0, 1e-6)))
+    for seed in itertools.count(first_seed):
+        if len(found) == releases:
+            break
+        (rows, epsilon, delta), chance = next(settings), np.random.default_rng(seed)
+        truth, numbers = small_table(tables[str(chance.choice(names))], rows, int(chance.choice(SMALL_COLUMNS)), seed)
+        if not numbers or truth.shape[1] < 2:
+            continue
+        levels = {name: sorted(set(truth[name].tolist())) for name in truth if name not in numbers}
+        release = dp.synthesize(truth, levels=levels, epsilon=epsilon, delta=delta, rng=dp.testing.seeded(seed))
+        if not isinstance(release, dp.Release):
+            continue
+        data, yardstick = release.value, Yardstick(truth, numbers)
+        alone = replace(data, pairs=())
+        made = [yardstick.distances(plain_rows(each, numbers))[1] for each in (data, alone, replace(alone, seed=data.seed + 1))]
+        shuffled = pd.DataFrame({name: chance.permutation(truth[name].to_numpy()) for name in truth})
+        strength = len(truth) * epsilon / truth.shape[1]
+        found.append([delta, strength, len(data.pairs), *made, yardstick.distances(shuffled)[1]])
+    print_split(np.array(found))
+
+
+def print_split(found: np.ndarray) -> None:
+    """Print a line for each strength, with delta and without."""
+    print(line("delta", "rows x epsilon / columns", "releases", "a", "b", "c", "a > c", "b > c", "a > b", "a / b", "b again"))
+    print(line(*["---"] * 11))
+    for delta, (low, high) in itertools.product(np.unique(found[:, 0]), itertools.pairwise([0, *SPLIT_AT, np.inf])):
+        held = found[(found[:, 0] == delta) & (found[:, 1] >= low) & (found[:, 1] < high)]
+        if held.size:
+            print(line(f"{delta:g}", f"{low} to {high}", len(held), *split_cells(held)))
+    print(line("all", "", len(found), *split_cells(found)))
+
+
+def split_cells(held: np.ndarray) -> list[object]:
+    """Means, counts and ratios of some releases; those of pairs are of releases that have some."""
+    released, alone, again, shuffled = held[:, 3:].T
+    paired = held[:, 2] > 0
+    farther = paired & (released > alone)
+    return [
+        *(float(each.mean()) for each in (released, alone, shuffled)),
+        int((released > shuffled).sum()),
+        int((alone > shuffled).sum()),
+        f"{farther.sum()} of {paired.sum()}",
+        float(np.median((released / alone)[farther])) if farther.any() else "",
+        float(np.median(np.maximum(alone / again, again / alone))),
+    ]
+
+
 def line(*cells: object) -> str:
     """A line of a table."""
     return "| " + " | ".join(f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |"
@@ -217,8 +306,12 @@ def main() -> None:
     parser.add_argument("--peer-seeds", type=int, default=1, help="runs of each peer")
     parser.add_argument("--large", type=int, metavar="ROWS", help="only: passes, seconds and memory for so many rows in Parquet")
     parser.add_argument("--absurd", type=int, metavar="RELEASES", help="only: how many of so many releases hold absurd values")
+    parser.add_argument("--split", type=int, metavar="RELEASES", help="only: why releases of small tables are far from them")
     parser.add_argument(
-        "--first-seed", type=int, default=100_001, help="the first seed of --absurd; others than constants were chosen by"
+        "--first-seed",
+        type=int,
+        default=100_001,
+        help="the first seed of --absurd and --split; no constant was chosen by it",
     )
     given = parser.parse_args()
     if given.absurd:
@@ -236,6 +329,9 @@ def main() -> None:
             (20_000, 0.0),
         ]:
             count_absurd(given.absurd, count, 1.0, delta, given.first_seed)
+        return
+    if given.split:
+        count_split(given.split, given.only, given.first_seed)
         return
     if given.large:
         measure_large(given.large)

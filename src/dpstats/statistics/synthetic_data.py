@@ -116,7 +116,7 @@ def _check_focus(question: Question) -> None:
     "rounds",
     claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately",
     check=_check_focus,
-    version=3,
+    version=4,
 )
 def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Rows from tables with Laplace noise."""

