@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -198,22 +197,6 @@ def test_a_room_without_a_floor_is_noticed() -> None:
 def test_no_module_is_named_after_nothing() -> None:
     vague = {"utils", "helpers", "common", "base", "misc"}
     assert not {part for module in all_sources() for part in module.split(".")} & vague
-
-
-def repeated_class_names(sources: Mapping[str, str]) -> set[str]:
-    """The names that more than one class has; an underscore in front does not tell them apart."""
-    names = [
-        node.name.lstrip("_") for text in sources.values() for node in ast.walk(parsed(text)) if isinstance(node, ast.ClassDef)
-    ]
-    return {name for name, number in Counter(names).items() if number > 1}
-
-
-def test_every_class_has_a_name_of_its_own() -> None:
-    assert repeated_class_names(all_sources()) == set()
-
-
-def test_a_planted_second_class_of_a_name_is_caught() -> None:
-    assert repeated_class_names({"dpstats.a": "class Line: ...", "dpstats.b": "def f():\n    class _Line: ..."}) == {"Line"}
 
 
 def standard_streams(text: str) -> set[str]:

@@ -77,14 +77,14 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     scope = Scope(store.columns, TableView(store.columns))
     if statistic.reads_codes:
         question = _settled_by_name(question, tuple(store.columns.values()))
-        return Desk(store, store.columns).answer(scope, question, source, store.names)
+        return _answered(Desk(store, store.columns), scope, question, source, store.names)
     numeric = scope.reads_numbers(question, store.names)
     if statistic.takes_conditions and store.columns[store.names[0]] is ColumnType.TEXT:
         raise not_truths(store.holds(0))
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     boolean = store.columns[store.names[0]] is ColumnType.BOOLEAN
-    return Desk(store, store.columns).answer(scope, question.settled(numeric[0], boolean=boolean), source, store.names)
+    return _answered(Desk(store, store.columns), scope, question.settled(numeric[0], boolean=boolean), source, store.names)
 
 
 def _settled_by_name(question: Question, kinds: Sequence[ColumnType]) -> Question:
@@ -116,7 +116,15 @@ def answer_table(
     check_columns(statistic, named)
     desk = Desk(store, schema, public_keys=declared_levels(table), library=library_of(table))
     question = ask(statistic.name, column=named, **words)
-    return desk.answer(scope, scope.settled(question, desk.public_keys), source)
+    return _answered(desk, scope, scope.settled(question, desk.public_keys), source)
+
+
+def _answered(
+    desk: Desk, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None
+) -> Release | NoReply:
+    """The reply of a desk without a ledger."""
+    reply: Release | NoReply = desk.answer(desk.price(scope, question, source, columns))
+    return reply
 
 
 def column_names(columns: object) -> tuple[str, ...]:

@@ -54,4 +54,6 @@ def classification(asked: TableClassifierWords) -> Release[AdditiveModel | Decis
     desk = Desk(store, schema, public_keys=declared_levels(asked.data))
     call = classifier_call(asked, Scope(schema, TableView(schema)), desk.public_keys)
     question = ask(call.statistic.name, column=call.columns, **call.parameters, **asked.common())
-    return call.attached(desk.answer(call.scope, call.scope.settled(question, desk.public_keys), source))
+    priced = desk.price(call.scope, call.scope.settled(question, desk.public_keys), source)
+    reply: Release[AdditiveModel | DecisionTreeModel] | NoReply = desk.answer(priced.finished_by(call.attached))
+    return reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpstats.curator.desk import Desk
 from dpstats.curator.formula_words import TableFormulaWords
-from dpstats.curator.formulas import ask_formula, priced_formula
+from dpstats.curator.formulas import price_formula, priced_formula
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.formulas.design import declared_levels, read_design
@@ -52,5 +52,7 @@ def regression(asked: TableFormulaWords) -> Release[RegressionFit] | NoReply:
     store, schema = open_store(asked.data, asked.types)
     check_stored(store)
     design = read_design(asked.formula, schema, levels=asked.levels, known_levels=declared_levels(asked.data))
-    priced = priced_formula(design, asked.model, asked.common(), asked.own())
-    return ask_formula(Desk(store, schema), Scope(schema, TableView(schema)), priced, source)
+    question = priced_formula(design, asked.model, asked.common(), asked.own())
+    desk = Desk(store, schema)
+    reply: Release[RegressionFit] | NoReply = desk.answer(price_formula(desk, Scope(schema, TableView(schema)), question, source))
+    return reply

@@ -153,7 +153,7 @@ def test_the_key_of_a_question_about_one_column_is_what_it_was() -> None:
     asked = {"epsilon": 1, "delta": 0, "method": "auto"}
 
     def details(statistic: str, columns: tuple[str, ...], **more: Any) -> Mapping[str, object]:
-        question = survey._table.priced(survey._scope, find_statistic(statistic), columns, (), {**asked, **more})
+        question = survey._table.asked(survey._scope, find_statistic(statistic), columns, (), {**asked, **more})
         return form_of(survey._table, Request(question, "", survey._scope.to_dict(*columns), question.cost)).former[0]
 
     old = {"edition", "source", "method", "column", "arguments", "epsilon", "delta", "rows", "where", "derived", "types"}

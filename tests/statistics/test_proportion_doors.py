@@ -233,5 +233,5 @@ def test_a_share_and_another_question_about_one_column_are_read_apart_where_colu
     desk = Desk(store, store.columns, open_columns=OpenColumns(store))
     scope = Scope(store.columns, TableView(store.columns))
     for statistic in ("mean", "proportion", "mean"):
-        reply = desk.answer(scope, desk.priced(scope, find_statistic(statistic), ["0"], [], {"epsilon": 8}), seeded(1))
+        reply = desk.answer(desk.price(scope, desk.asked(scope, find_statistic(statistic), ["0"], [], {"epsilon": 8}), seeded(1)))
         assert isinstance(reply, dp.NoReply if statistic == "proportion" else dp.Release)

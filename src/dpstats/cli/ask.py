@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
@@ -15,7 +14,7 @@ from dpstats.cli.answers import json_text, plain_text
 from dpstats.cli.command import add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
 from dpstats.cli.questions import ParsedQuestion, parse_question
-from dpstats.curator.desk import Desk
+from dpstats.curator.desk import Desk, Priced
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -160,17 +159,17 @@ def answer_questions(
     """Open the table, look at the types of all columns, and only when all of that has gone well answer the questions."""
     store, schema = open_store(file, types)
     desk, scope, chosen = Desk(store, schema), Scope(schema, TableView(schema)), source_or_system(source)
-    asked: list[Callable[[], Release | NoReply]] = []
+    asked: list[Priced] = []
     for question in questions:
         if isinstance(question, Question):
             own, names = _scope_of(question, scope).with_conditions(question.statistic, question.columns)
             question = question.on(names)
-            asked.append(partial(desk.answer, own, own.settled(question), chosen))
+            asked.append(desk.price(own, own.settled(question), chosen))
         else:
-            from dpstats.curator.formulas import ask_formula
+            from dpstats.curator.formulas import price_formula
 
-            asked.append(partial(ask_formula, desk, scope, question, chosen))
-    return [answer() for answer in asked]
+            asked.append(price_formula(desk, scope, question, chosen))
+    return [desk.answer(each) for each in asked]
 
 
 def _scope_of(question: Question, scope: Scope) -> Scope:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from dpstats.client.connection import understood
 from dpstats.client.prices import RemotePrice
 from dpstats.client.remote_tables import RemoteTable
-from dpstats.client.sending import Document, sending_to
-from dpstats.curator.archive import Result
-from dpstats.curator.desk import Request
+from dpstats.client.sending import Document, document_of
+from dpstats.curator.asker import SKETCH, priced_call
+from dpstats.curator.desk import Priced
+from dpstats.curator.documents.document import CLASSIFICATION, REGRESSION
+from dpstats.curator.documents.reading import read_document
 from dpstats.curator.groups import Groups
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import statistic_names
-from dpstats.foundations.results import NoReply
 from dpstats.foundations.text_tables import counted, headed_lines
 
 NARROWING = ("where", "select", "with_columns", "group_by")
-QUESTIONS = ("classification", "regression", "sketch")
+QUESTIONS = (CLASSIFICATION, REGRESSION, SKETCH)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A question in a basket, as it was when it was put in."""
+
+    document: Document
+    priced: Priced
 
 
 class Basket:
@@ -30,20 +40,19 @@ class Basket:
     def __init__(self, table: RemoteTable, session: Session) -> None:
         self._table = table
         self._session = session
-        self._waiting: list[tuple[Document, Request]] = []
-        self._asker: Session | Groups = sending_to(session, self._keep)
+        self._waiting: list[Waiting] = []
+        self._asker: Session | Groups = session
 
     @property
     def cost(self) -> PrivacyCost:
         """What all of it costs together."""
-        first, *others = [request.cost for _, request in self._filled()]
+        first, *others = [each.priced.request.cost for each in self._filled()]
         return sum(others, start=first)
 
     def add(self, document: Document) -> Basket:
         """Put a question in that is written as a document."""
         assert isinstance(self._asker, Session)
-        self._asker.ask(document)
-        return self
+        return self._put_in(self._asker._price_document(read_document(document)))
 
     def price(self) -> RemotePrice:
         """What all of it would cost and leave; nothing is asked."""
@@ -51,25 +60,24 @@ class Basket:
 
     def ask(self) -> list[Any]:
         """The answers, in the order of the questions; one debit pays for all of them."""
-        reply = self._table.post("basket", body=self._body(), asked=[request for _, request in self._waiting])
+        reply = self._table.post("basket", body=self._body(), asked=[each.priced.request for each in self._waiting])
         with understood():
-            arriving = iter([self._table.received(each) for each in reply["answers"]])
-        asker = sending_to(self._session, lambda *_: next(arriving))
-        return [asker.ask(document) for document, _ in self._waiting]
+            arrived = [self._table.received(each) for each in reply["answers"]]
+        return [each.priced.finish(result) for each, result in zip(self._waiting, arrived, strict=True)]
 
     def _body(self) -> dict[str, object]:
-        return {"documents": [document for document, _ in self._filled()]}
+        return {"documents": [each.document for each in self._filled()]}
 
-    def _filled(self) -> list[tuple[Document, Request]]:
+    def _filled(self) -> list[Waiting]:
         if not self._waiting:
             raise InvalidParameterError(
                 "the basket is empty: put questions in first, such as basket.median('income', epsilon=0.2)."
             )
         return self._waiting
 
-    def _keep(self, document: Document, request: Request) -> Result:
-        self._waiting.append((document, request))
-        return NoReply(request.text, request.cost, request.question.method.name, "It waits in a basket.", "", True)
+    def _put_in(self, priced: Priced) -> Basket:
+        self._waiting.append(Waiting(document_of(priced), priced))
+        return self
 
     def _narrowed(self, asker: Session | Groups) -> Basket:
         """The same basket; what is put in from here is about fewer rows, or groups of them."""
@@ -85,8 +93,9 @@ class Basket:
 
         @wraps(method)
         def put_in(*given: Any, **words: Any) -> Basket:
-            found = method(*given, **words)
-            return self._narrowed(found) if name in NARROWING else self
+            if name in NARROWING:
+                return self._narrowed(method(*given, **words))
+            return self._put_in(priced_call(self._asker, name, given, words))
 
         return put_in
 
@@ -97,12 +106,12 @@ class Basket:
         return len(self._waiting)
 
     def __iter__(self) -> Iterator[Document]:
-        return iter([document for document, _ in self._waiting])
+        return iter([each.document for each in self._waiting])
 
     def __str__(self) -> str:
         if not self._waiting:
             return f"an empty basket for {self._table.name}"
-        lines = headed_lines([(request.text, str(request.cost)) for _, request in self._waiting])
+        lines = headed_lines([(each.priced.request.text, str(each.priced.request.cost)) for each in self._waiting])
         return "\n".join([f"a basket for {self._table.name}, {self.cost} in all; nothing is spent before ask()", *lines])
 
     def __repr__(self) -> str:

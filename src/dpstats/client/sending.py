@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.archive import Result, result_of
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.desk import Desk, Missed, Request
+from dpstats.curator.desk import Desk, Missed, Priced, Request
 from dpstats.curator.protection import Protection
-from dpstats.curator.relays import Compute
-from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.foundations.errors import ServiceError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.proposals import SendProposal
-from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.results import NoReply
 
 Document = dict[str, Any]
 Send = Callable[[Document, Request], Result]
-"""What becomes of a question that is checked and priced."""
+"""Sends the document of a priced question, and returns its result."""
 
 
 class RowsElsewhere(LocalStore):
@@ -47,26 +43,17 @@ class SendingDesk(Desk):
     policy: Policy = field(default_factory=Policy)
     """What decides when replies leave; the rest of it the service keeps to."""
     send: Send | None = None
-    document: Callable[[], Document] | None = None
 
-    def told(self, document: Callable[[], Document]) -> SendingDesk:
-        """The desk for one question."""
-        return replace(self, document=document)
-
-    def serve(self, request: Request, compute: Compute, source: RandomSource, missed: Missed | None = None) -> Result:
-        """What comes back for the question."""
+    def settle(self, priced: Priced, missed: Missed | None = None) -> Result:
+        """The result that comes back for the question."""
         assert self.send is not None
-        assert self.document is not None
-        return self.send(self.document(), request)
+        return self.send(document_of(priced), priced.request)
 
 
-def sending_to(session: Session, send: Send) -> Session:
-    """A session at a sending desk, whose questions become something else."""
-    desk = session._table
-    assert isinstance(desk, SendingDesk)
-    sending = copy(session)
-    sending._table = replace(desk, send=send)
-    return sending
+def document_of(priced: Priced) -> Document:
+    """The document of a question that a method was called with."""
+    assert priced.document is not None
+    return priced.document()
 
 
 def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:

@@ -7,11 +7,17 @@ import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
+from dpstats.curator.classifier_words import ClassifierWords
+from dpstats.curator.desk import Document, Priced
+from dpstats.curator.documents.document import CLASSIFICATION, REGRESSION
+from dpstats.curator.formula_classifiers import classifier_call
+from dpstats.curator.formula_words import FormulaWords
 from dpstats.foundations.arguments import (
     check_columns,
     column_words,
@@ -21,12 +27,12 @@ from dpstats.foundations.arguments import (
 )
 from dpstats.foundations.calls import FIXED, Caller, documentation, signature
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
-from dpstats.foundations.words import likely_name
+from dpstats.foundations.words import likely_name, taken_words
 
 if TYPE_CHECKING:
     from dpstats.curator.desk import Desk
+    from dpstats.curator.scope import Scope
 
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
 
@@ -35,30 +41,39 @@ class Asker:
     """Something that answers questions about a protected table: its statistics are methods."""
 
     _table: Desk
+    _scope: Scope
 
     def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
         """A question as a document, from what its method takes. Asks nothing."""
         raise NotImplementedError
 
-    def _ask(
+    def _price(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
-    ) -> Any:
-        """Answer one question; `keywords` has epsilon, delta, method, interval, rough, rng and the statistic's own parameters.
+    ) -> Priced:
+        """Check and price one question; `keywords` has epsilon, delta, method, interval, rough, rng and the statistic's own
+        parameters.
 
         There are as many columns as the statistic reads, or where it only counts rows perhaps none; features come before the
         outcome. What is in `positional` are parameters, a first one among them.
         """
         raise NotImplementedError
 
-    def _told(self, statistic: str, given: Sequence[object], keywords: Mapping[str, Any]) -> Self:
-        """This asker at a desk that can have the document of the question which a call asks."""
-        words = {name: value for name, value in keywords.items() if name != "rng"}
-        table = self._table.told(partial(self.document, statistic, *given, **words))
-        if table is self._table:
-            return self
+    def _price_regression(self, asked: FormulaWords) -> Priced:
+        """Check and price a regression by a formula."""
+        raise NotImplementedError
+
+    def _price_classification(self, asked: ClassifierWords) -> Priced:
+        """Check and price a classifier by a formula: the question of the classifier itself about columns that are derived."""
+        call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
         asker = copy(self)
-        asker._table = table
-        return asker
+        asker._scope = call.scope
+        *features, outcome = call.columns
+        words = {**call.parameters, **asked.common(), "rng": asked.rng}
+        return priced_call(asker, call.statistic.name, (features, outcome), words).finished_by(call.attached)
+
+    def _recorded(self, statistic: str, given: Sequence[object], keywords: Mapping[str, Any]) -> Document:
+        """Makes the document of the question that a call asks."""
+        return partial(self.document, statistic, *given, **{name: value for name, value in keywords.items() if name != "rng"})
 
     if not TYPE_CHECKING:  # a type checker reads what there is in statistic_methods.pyi
 
@@ -76,26 +91,43 @@ class Asker:
 def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
     """The statistic as a method of an asker."""
 
-    def answer(
-        *given: object,
-        epsilon: object = None,
-        delta: object = 0,
-        method: object = AUTO,
-        interval: object = INTERVAL,
-        rough: object = False,
-        rng: RandomSource | None = None,
-        **parameters: object,
-    ) -> Any:
-        refuse_fixed_words(parameters)
-        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rough": rough, "rng": rng}
-        told = asker._told(statistic.name, given, {**common, **parameters})
-        columns, positional = columns_among(statistic, given, parameters)
-        return told._ask(statistic, columns, positional, {**common, **parameters})
+    def answer(*given: object, **words: object) -> Any:
+        return asker._table.answer(priced_call(asker, statistic.name, given, words))
 
     answer.__name__ = answer.__qualname__ = statistic.name
     answer.__doc__, answer.__signature__ = _described(statistic)  # type: ignore[attr-defined]
     return answer
 
+
+def priced_call(asker: Asker, name: str, given: Sequence[object], words: Mapping[str, Any]) -> Priced:
+    """The question that a method of an asker would ask if it were called like this, at its price; nothing is read or spent."""
+    if name == SKETCH:
+        return priced_call(asker, "synthesize", given, sketched(**words))
+    if name in _BY_FORMULA:
+        taken, price = _BY_FORMULA[name]
+        return price(asker, taken_words(name, taken, given, words))
+    statistic, parameters = find_statistic(name), {word: value for word, value in words.items() if word not in _COMMON}
+    refuse_fixed_words(parameters)
+    keywords = {**_COMMON, **words}
+    document = asker._recorded(name, given, keywords)
+    columns, positional = columns_among(statistic, tuple(given), parameters)
+    common = {word: keywords[word] for word in _COMMON}
+    return replace(asker._price(statistic, columns, positional, {**common, **parameters}), document=document)
+
+
+def sketched(*, epsilon: Any = 0.1, **words: Any) -> dict[str, Any]:
+    """What `synthesize` takes for rough rows to write formulas on."""
+    return {**words, "epsilon": epsilon, "guide": True, "rough": True}
+
+
+SKETCH = "sketch"
+_COMMON = {"epsilon": None, "delta": 0, "method": AUTO, "interval": INTERVAL, "rough": False, "rng": None}
+"""What all statistics take by name, with what a method takes where it is left out."""
+_BY_FORMULA: dict[str, tuple[Any, Callable[[Any, Any], Priced]]] = {
+    REGRESSION: (FormulaWords, lambda asker, asked: asker._price_regression(asked)),
+    CLASSIFICATION: (ClassifierWords, lambda asker, asked: asker._price_classification(asked)),
+}
+"""Questions by a formula, with their words and what prices them."""
 
 _DESCRIBED: dict[str, tuple[Statistic, str, inspect.Signature]] = {}
 

@@ -1,9 +1,10 @@
 """The desk: a question's way from its price to its answer.
 
-A question is checked and priced from public things alone; if it was asked before, the archive answers it; else, if the table can
-be reached, its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out,
-also to whoever asked the same meanwhile. What goes wrong after the debit because of the data is one charged `NoReply`. A desk
-without an account takes the same steps but for the ledger's.
+A question is checked and priced from public things alone (`price`), which makes a `Priced`: a plain value until somebody settles
+it. `settle` is the only place where anything is spent. If the question was asked before, the archive answers it; else, if the
+table can be reached, its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived and
+handed out, also to others who asked the same meanwhile. What goes wrong after the debit because of the data is one charged
+`NoReply`. A desk without an account takes the same steps but for the ledger's.
 """
 
 from __future__ import annotations
@@ -54,7 +55,12 @@ from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import CodedTable, Column, Table
 
 if TYPE_CHECKING:
+    from dpstats.curator.ledger.debits import DebitOrder
     from dpstats.curator.ledger.ledger import Account
+
+
+Compute = Callable[[], Result]
+Document = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -83,11 +89,7 @@ class Desk:
     open_columns: OpenColumns | None = None
     """The columns that stay open, where one thread answers many questions about a small table."""
 
-    def told(self, document: Callable[[], dict[str, Any]]) -> Desk:
-        """The desk for one question, whose document can be had. It is of use where a question is sent elsewhere."""
-        return self
-
-    def priced(
+    def asked(
         self,
         scope: Scope,
         statistic: Statistic,
@@ -95,7 +97,7 @@ class Desk:
         positional: Sequence[object],
         keywords: Mapping[str, Any],
     ) -> Question:
-        """A question at the price of the unit; every complaint about it is raised here."""
+        """A question at the price of the unit; every error about it is raised here."""
         unit, neighbors = self.protection.unit, self.protection.neighbors
         question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=columns, **keywords)
         return scope.settled(question, self.public_keys)
@@ -105,11 +107,16 @@ class Desk:
         narrowed = scope.is_narrowed or bool(by)
         return f"{scope.text_of(asked, by)}{self.protection.in_line(asked, narrowed=narrowed)}"
 
-    def answer(
-        self, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None
-    ) -> Release | NoReply:
-        """The reply to a priced question: recall or debit, read, release. `columns` are those of the table, where the question
-        calls them otherwise."""
+    def price(
+        self,
+        scope: Scope,
+        question: Question,
+        source: RandomSource,
+        columns: Sequence[str] | None = None,
+        document: Document | None = None,
+    ) -> Priced:
+        """A question with its price and what computes its answer; nothing is read. `columns` are those of the table, where the
+        question calls them otherwise."""
         names = question.columns if columns is None else tuple(columns)
         self.check_elements(scope, question, names)
         row_question = self.protection.row_question(question, narrowed=scope.is_narrowed)
@@ -121,15 +128,22 @@ class Desk:
         def compute() -> Release | NoReply:
             return request.reply(row_question.run(of_units(opened, units), source), row_question, self.protection, source)
 
-        result = self.serve(request, compute, source)
-        assert not isinstance(result, GroupedRelease)
-        return self.as_given(result)
+        return Priced(request, compute, source, self.as_given, document)
 
-    def as_given(self, result: Release | NoReply) -> Release | NoReply:
+    def answer(self, priced: Priced) -> Any:
+        """The reply to a priced question, as it is handed out."""
+        return priced.finish(self.settle(priced))
+
+    def as_given(self, result: Result) -> Result:
         """A result whose rows, if it has some, are a table of the kind that was given."""
-        if isinstance(result, Release) and hasattr(result.value, "as_kind"):
-            return replace(result, value=result.value.as_kind(self.library))
-        return result
+        if isinstance(result, GroupedRelease):
+            return replace(result, replies={key: self._as_given(each) for key, each in result.items()})
+        return self._as_given(result)
+
+    def _as_given(self, reply: Release | NoReply) -> Release | NoReply:
+        if isinstance(reply, Release) and hasattr(reply.value, "as_kind"):
+            return replace(reply, value=reply.value.as_kind(self.library))
+        return reply
 
     def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
@@ -149,19 +163,15 @@ class Desk:
         store, view = filter_there(self.store, scope.view_for(question))
         return open_columns(store, view, columns, numeric, statistic)
 
-    def serve(
-        self, request: Request, compute: Callable[[], Result], source: RandomSource, missed: Missed | None = None
-    ) -> Result:
-        """Recall the answer of a request, or debit it and compute one; whatever goes wrong because of the data is one refusal.
+    def settle(self, priced: Priced, missed: Missed | None = None) -> Result:
+        """Recall the answer of a priced question, or debit it and compute one; whatever goes wrong because of the data is one
+        refusal.
 
         What a seeded source has drawn is not kept. Where the archive was looked into just now, `missed` says so.
         """
-
-        def answer() -> Result:
-            return request.or_refusal(outcome_of(compute, source), source)
-
+        request, source = priced.request, priced.source
         if self.account is None:
-            return answer()
+            return priced.computed()
         details, keys = (missed.details, missed.keys) if missed else (None, ())
         if details is None:
             form = form_of(self, request)
@@ -170,26 +180,16 @@ class Desk:
         if not source.private:
             self.check_before_debit()
             self.account.write(partial(self.account.spend, order=order))
-            return answer()
-        found = recall_or_reserve(
-            self.account,
-            order,
-            Goods(
-                check=self.check_before_debit,
-                compute=answer,
-                revive=lambda document: result_of(document, request.question.statistic),
-                refuse=lambda: request.or_refusal(COULD_NOT, source),
-                document=lambda result: None if has_failed(result) else document_of(result),
-                patience=self.longest_wait([request]),
-            ),
-            None if missed is None else missed.seen,
+            return priced.computed()
+        goods = Goods(
+            check=self.check_before_debit,
+            compute=priced.computed,
+            revive=lambda document: result_of(document, request.question.statistic),
+            refuse=lambda: request.or_refusal(COULD_NOT, source),
+            document=archive_form,
+            patience=self.longest_wait([request]),
         )
-        result = _receipted(found, self.account)
-        if has_failed(result):
-            return result
-        if not found.archived:
-            return noted(result, *NOT_ARCHIVED)
-        return noted(result, *FROM_ARCHIVE) if found.recalled else result
+        return settled(self.account, order, goods, None if missed is None else missed.seen)
 
     def check_elements(self, scope: Scope, question: Question, columns: Sequence[str]) -> None:
         """Raise where a column that declares no type begins with an element that the question cannot read, by its class.
@@ -302,6 +302,44 @@ class Request:
         return NoReply(
             self.text, self.cost, self.question.method.name, result.reason, advice_of(result, self.cost), source.private
         )
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A priced question with what its answer takes; nothing is read or spent before somebody settles it."""
+
+    request: Request
+    compute: Compute
+    """Reads rows and draws; called once the price is paid."""
+    source: RandomSource
+    finish: Callable[[Result], Any] = lambda result: result
+    """Makes of a result what is handed out, such as a fit that knows its formula."""
+    document: Document | None = None
+    """Makes the question's document, for those who send it on."""
+
+    def computed(self) -> Result:
+        """The answer; whatever the data make go wrong is one refusal."""
+        return self.request.or_refusal(outcome_of(self.compute, self.source), self.source)
+
+    def finished_by(self, finish: Callable[[Any], Any]) -> Priced:
+        """The same question, of whose result something more is made."""
+        return replace(self, finish=lambda result: finish(self.finish(result)))
+
+
+def settled(account: Account, order: DebitOrder, goods: Goods[Result], seen: int | None = None) -> Result:
+    """What an order is about, recalled or paid for, with the receipt of its debit and a word on the archive."""
+    found = recall_or_reserve(account, order, goods, seen)
+    result = _receipted(found, account)
+    if has_failed(result):
+        return result
+    if not found.archived:
+        return noted(result, *NOT_ARCHIVED)
+    return noted(result, *FROM_ARCHIVE) if found.recalled else result
+
+
+def archive_form(result: Result) -> dict[str, Any] | None:
+    """What the archive keeps of a result; None for one that could not be computed, which may be asked again."""
+    return None if has_failed(result) else document_of(result)
 
 
 def _receipted(found: Delivery[Result], account: Account) -> Result:

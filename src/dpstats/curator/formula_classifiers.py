@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from dpstats.curator.asker import Asker
 from dpstats.curator.classifier_words import ClassifierWords
 from dpstats.curator.scope import Scope
 from dpstats.engines.formulas.main_effects import read_main_effects
@@ -38,12 +37,6 @@ class ClassifierCall:
     columns: tuple[str, ...]
     """The features, and last the outcome."""
     parameters: Mapping[str, Any]
-
-    def answer(self, asker: Asker, asked: ClassifierWords) -> Any:
-        """The reply of a session, or of groups, that have the derived columns: to the method of the classifier."""
-        *features, outcome = self.columns
-        ask = getattr(asker, self.statistic.name)
-        return self.attached(ask(features, outcome, **self.parameters, **asked.common(), rng=asked.rng))
 
     def attached(self, reply: Reply) -> Reply:
         """The reply with a model that predicts from the columns of the formula; a refusal as it is."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
+from dpstats.curator.archive import Result
 from dpstats.curator.chosen_levels import choose_levels, split_price
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.desk import Desk, Priced, Request
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
@@ -28,6 +29,7 @@ from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import spendable_delta
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import PURE_LOSS, Outcome, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
@@ -142,8 +144,8 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
     return FormulaQuestion(design, replace(question, cost=cost, method=method), _text(question, design))
 
 
-def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: RandomSource) -> Release | NoReply:
-    """The reply to a formula, debited once for all of it."""
+def price_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: RandomSource) -> Priced:
+    """A formula with its price, debited once for all of it, and what computes its fit."""
     design, question = asked.design, asked.question
     canonical, former = _scope_of(design, scope), _former_scope_of(design, scope)
     request = Request(question, desk.text_of(scope, asked.text), canonical, question.cost, former)
@@ -155,9 +157,8 @@ def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: Random
     def compute() -> Release | NoReply:
         return request.reply(asked.run(desk.store, scope.view, row_question, source), row_question, desk.protection, source)
 
-    result = desk.serve(request, compute, source)
-    assert isinstance(result, (Release, NoReply))
-    return result if design.unknown else with_design(result, design, scope.view)
+    priced = Priced(request, compute, source)
+    return priced if design.unknown else priced.finished_by(lambda reply: with_design(reply, design, scope.view))
 
 
 def check_first_elements(desk: Desk, scope: Scope, design: Design) -> None:
@@ -183,8 +184,14 @@ def attach_design(value: object, design: Design, view: TableView) -> object:
     return replace(value, rows_of=design_rows(design.on(view), tuple(design.features)))
 
 
-def with_design(reply: Release | NoReply, design: Design, view: TableView) -> Release | NoReply:
-    """A reply from the archive, whose fit has lost its formula, with it."""
+def with_design(reply: Result, design: Design, view: TableView) -> Result:
+    """A reply from the archive, whose fit has lost its formula, with it; in groups, each of them."""
+    if isinstance(reply, GroupedRelease):
+        return replace(reply, replies={key: _with_design(each, design, view) for key, each in reply.items()})
+    return _with_design(reply, design, view)
+
+
+def _with_design(reply: Release | NoReply, design: Design, view: TableView) -> Release | NoReply:
     if isinstance(reply, NoReply) or getattr(reply.value, "rows_of", None) is not None:
         return reply
     return replace(reply, value=attach_design(reply.value, design, view))

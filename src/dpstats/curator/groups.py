@@ -11,18 +11,16 @@ Source     McSherry 2009 (parallel composition); keys: mechanisms/thresholding.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.asker import Asker
 from dpstats.curator.classifier_words import ClassifierWords
-from dpstats.curator.desk import Desk, Request, RowsOf, of_units
-from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
+from dpstats.curator.desk import Desk, Priced, Request, RowsOf, of_units
+from dpstats.curator.documents.asking import grouped_words, price_by_document, record_question, refuse_scope
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
-from dpstats.curator.formula_classifiers import classifier_call
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
 from dpstats.curator.group_keys import Key, listed_keys
@@ -71,9 +69,9 @@ class Groups(Asker, GroupMethods):
             raise InvalidParameterError("group_by takes each column once.")
         self._keys = listed_keys(scope, columns, keys, table.public_keys)
 
-    def _ask(
+    def _price(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
-    ) -> Any:
+    ) -> Priced:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         if statistic.takes_tables and not columns:
@@ -81,8 +79,8 @@ class Groups(Asker, GroupMethods):
         spends_delta = self._keys is not None or may_spend_delta(statistic.name, positional, asked)
         delta = self._checked_delta(asked["delta"])
         scope, columns = self._scope.with_conditions(statistic, columns)
-        question = self._table.priced(scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0})
-        return self._serve(question, scope, self._table.text_of(scope, question, self._by), delta, source)
+        question = self._table.asked(scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0})
+        return self._priced(question, scope, self._table.text_of(scope, question, self._by), delta, source)
 
     @method_taking(FormulaWords)
     def regression(self, asked: FormulaWords) -> GroupedRelease[RegressionFit] | NoReply:
@@ -90,7 +88,10 @@ class Groups(Asker, GroupMethods):
 
         The levels of its categories must be known: declared keys, or `levels`. See Session.regression.
         """
-        told = self._told(REGRESSION, (asked.formula,), asked.named())
+        replies: GroupedRelease[RegressionFit] | NoReply = self._table.answer(self._price_regression(asked))
+        return replies
+
+    def _price_regression(self, asked: FormulaWords) -> Priced:
         source, spent = self._table.source_of_noise(asked.rng), self._checked_delta(asked.delta)
         design = design_on(self._table, self._scope, asked.formula, asked.levels)
         if design.unknown:
@@ -101,30 +102,25 @@ class Groups(Asker, GroupMethods):
         of_model = {**asked.own(), "method": asked.method}
         spends_delta = self._keys is not None or may_spend_delta(statistic_of(asked.model).name, (), of_model)
         common = {**asked.common(), **fixed_words(self._table), **({} if spends_delta else {"delta": 0})}
-        priced = priced_formula(design, asked.model, common, asked.own())
+        formula = priced_formula(design, asked.model, common, asked.own())
         scope = replace(self._scope, view=design.on(self._scope.view))
-        result: GroupedRelease[RegressionFit] | NoReply = told._serve(
-            priced.question, scope, self._table.text_of(scope, priced.text, self._by), spent, source
-        )
-        if not isinstance(result, GroupedRelease):
-            return result
-        replies = {key: with_design(reply, design, self._scope.view) for key, reply in result.items()}
-        return replace(result, replies=replies)
+        priced = self._priced(formula.question, scope, self._table.text_of(scope, formula.text, self._by), spent, source)
+        document = self._recorded(REGRESSION, (asked.formula,), asked.named())
+        return replace(priced, document=document).finished_by(lambda reply: with_design(reply, design, self._scope.view))
 
     @method_taking(ClassifierWords)
     def classification(self, asked: ClassifierWords) -> GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply:
         """A classifier by a formula in every group. See Session.classification."""
-        call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
-        groups = copy(self)
-        groups._scope = call.scope
-        replies: GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(groups, asked)
+        replies: GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply = self._table.answer(
+            self._price_classification(asked)
+        )
         return replies
 
     def ask(self, document: object, *, rng: Any = None) -> Any:
         """The answer in every group to a question that is written as a document, without groups of its own. See Session.ask."""
         asked = read_document(document)
         refuse_scope(asked)
-        return ask_by_document(self, self._scope, asked, rng)
+        return self._table.answer(price_by_document(self, self._scope, asked, rng))
 
     def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
         """A question in every group as a document, which the session of the whole table answers. See Session.document."""
@@ -142,8 +138,8 @@ class Groups(Asker, GroupMethods):
             )
         return delta
 
-    def _serve(self, question: Question, scope: Scope, text: str, delta: Fraction, source: RandomSource) -> Any:
-        """The answer to a priced question in every group; `delta` is what a private choice of keys spends beside it."""
+    def _priced(self, question: Question, scope: Scope, text: str, delta: Fraction, source: RandomSource) -> Priced:
+        """A question in every group with its price; `delta` is what a private choice of keys spends beside it."""
         cost = question.cost if self._keys is not None else replace(question.cost, delta=delta)
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
         columns = (*question.columns, *self._by)
@@ -159,10 +155,7 @@ class Groups(Asker, GroupMethods):
         def compute() -> GroupedRelease:
             return _Answering(self._table, scope, self._by, self._kinds, request, source).answer(row_question, self._keys)
 
-        result = self._table.serve(request, compute, source)
-        if not question.statistic.takes_tables or not isinstance(result, GroupedRelease):
-            return result
-        return replace(result, replies={key: self._table.as_given(reply) for key, reply in result.items()})
+        return Priced(request, compute, source, self._table.as_given)
 
     def __repr__(self) -> str:
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"

@@ -1,7 +1,4 @@
-"""Plans of documents: a question about a protected table is priced as if it were asked, and planned instead.
-
-Nothing is read and nothing is spent: a desk that hands its questions on (`relays`) tells what would be asked of the rows.
-"""
+"""Plans of documents: a question about a protected table is priced, and planned in place of being asked."""
 
 from __future__ import annotations
 
@@ -10,10 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from dpstats.curator.archive import Result
 from dpstats.curator.desk import Request
 from dpstats.curator.documents.asking import narrowed_scope
-from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument
 from dpstats.curator.planning.curves import EpsilonCurve, stored_curve
 from dpstats.curator.planning.forecasts import Plan
@@ -21,11 +16,8 @@ from dpstats.curator.planning.plan import plan_priced, row_price
 from dpstats.curator.planning.planned_questions import PlannedQuestion, stored_rows
 from dpstats.curator.planning.searches import AsRow
 from dpstats.curator.planning.shapes import checked_shapes, usual_shapes
-from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.results import NoReply
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class PlannedRequest:
 def planned_request(session: Session, plan: PlanDocument, epsilon: Fraction | None = None) -> PlannedRequest:
     """What a document would ask, at its epsilon or at another one; every complaint about it is raised here."""
     document = plan.question.at(epsilon or max(plan.epsilons, default=plan.question.epsilon))
-    request = _priced(session, document)
+    request = session._price_document(document).request
     if "formula" in request.scope or ("by" in request.scope and request.scope["keys"] is None):
         raise InvalidParameterError(
             "a question whose groups or levels are chosen privately cannot be planned: list them (keys, levels), and n is about "
@@ -91,14 +83,3 @@ def planned_request(session: Session, plan: PlanDocument, epsilon: Fraction | No
     narrowed = narrowed_scope(session._scope, document).is_narrowed or grouped
     as_row = partial(session._table.protection.row_question, narrowed=narrowed, grouped=grouped)
     return PlannedRequest(plan, request, as_row)
-
-
-def _priced(session: Session, document: QuestionDocument) -> Request:
-    requests: list[Request] = []
-
-    def note(request: Request, _: Compute, source: RandomSource) -> Result:
-        requests.append(request)
-        return NoReply(request.text, request.cost, request.question.method.name, "It was only planned.", "", source.private)
-
-    relayed(session, note).ask(document.to_dict())
-    return requests[0]

@@ -17,16 +17,16 @@ from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, document_of, noted, result_of
-from dpstats.curator.desk import has_failed
+from dpstats.curator.archive import Result, result_of
+from dpstats.curator.desk import archive_form, settled
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
-from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.curator.ledger.reservations import Goods
 from dpstats.curator.memory_ledgers import MEMORY
 from dpstats.curator.question_forms import archive_key
 from dpstats.engines.graphs.given import GivenGraph
 from dpstats.engines.graphs.reading import graph_content, read_graph
 from dpstats.engines.stores.whereabouts import Whereabouts
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import GraphNeighbors
 from dpstats.foundations.randomness import RandomSource, SystemSource
 from dpstats.foundations.registry import COULD_NOT, outcome_of, reply_to
@@ -91,23 +91,16 @@ class GraphDesk:
         refused = reply_to(
             str(question), COULD_NOT, cost=question.cost, method=question.method.name, claim="", private=source.private
         )
-        found = recall_or_reserve(
-            self.account,
-            order,
-            Goods(
-                check=lambda: None,
-                compute=compute,
-                revive=lambda document: _one(result_of(document, question.statistic)),
-                refuse=lambda: refused,
-                document=lambda result: None if has_failed(result) else document_of(result),
-            ),
+        goods = Goods[Result](
+            check=lambda: None,
+            compute=compute,
+            revive=lambda document: result_of(document, question.statistic),
+            refuse=lambda: refused,
+            document=archive_form,
         )
-        result = _receipted(found.value, self.account, found.debit)
-        if has_failed(result):
-            return result
-        if not found.archived:
-            return _one(noted(result, *NOT_ARCHIVED))
-        return _one(noted(result, *FROM_ARCHIVE)) if found.recalled else result
+        result = settled(self.account, order, goods)
+        assert isinstance(result, (Release, NoReply))
+        return result
 
     def _details(self, question: GraphQuestion) -> dict[str, object]:
         """Everything that tells one question from another."""
@@ -185,16 +178,3 @@ def _is_one_column(nodes: Any) -> bool:
     if isinstance(nodes, (str, bytes, bytearray)) or hasattr(nodes, "columns"):
         return False
     return isinstance(nodes, Iterable) and getattr(nodes, "ndim", 1) == 1
-
-
-def _receipted(result: Release | NoReply, account: Account, debit: int) -> Release | NoReply:
-    """A result with the receipt of its debit. It was paid for, so it is handed out also where that cannot be had."""
-    try:
-        return replace(result, receipt=account.receipt(debit).to_dict())
-    except DpstatsError:
-        return result
-
-
-def _one(result: Any) -> Release | NoReply:
-    assert isinstance(result, (Release, NoReply))
-    return result

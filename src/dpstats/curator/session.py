@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from dpstats.curator.asker import Asker, columns_among, refuse_fixed_words
+from dpstats.curator.asker import Asker, columns_among, refuse_fixed_words, sketched
 from dpstats.curator.classifier_words import ClassifierWords
-from dpstats.curator.desk import Desk
-from dpstats.curator.documents.asking import ask_by_document, narrowed_scope, record_question
-from dpstats.curator.documents.document import REGRESSION
+from dpstats.curator.desk import Desk, Priced
+from dpstats.curator.documents.asking import narrowed_scope, price_by_document, record_question
+from dpstats.curator.documents.document import REGRESSION, QuestionDocument
 from dpstats.curator.documents.reading import read_document
-from dpstats.curator.formula_classifiers import classifier_call
 from dpstats.curator.formula_words import FormulaWords
-from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
+from dpstats.curator.formulas import design_on, fixed_words, price_formula, priced_formula
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.readers import AccountReader
@@ -117,10 +117,13 @@ class Session(Asker, SessionMethods):
 
         It goes the way of the method that it names: the same price, and the same archive. `rng` as for the methods.
         """
-        asked = read_document(document)
-        session = self._narrowed(narrowed_scope(self._scope, asked))
-        asker = session.group_by(*asked.by, keys=asked.keys) if asked.by else session
-        return ask_by_document(asker, session._scope, asked, rng)
+        return self._table.answer(self._price_document(read_document(document), rng))
+
+    def _price_document(self, document: QuestionDocument, rng: Any = None) -> Priced:
+        """The question of a document, checked and priced; nothing is read or spent."""
+        session = self._narrowed(narrowed_scope(self._scope, document))
+        asker = session.group_by(*document.by, keys=document.keys) if document.by else session
+        return price_by_document(asker, session._scope, document, rng)
 
     def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
         """A question as a document, from what its method takes: document("median", "income", epsilon=0.2). Asks nothing.
@@ -171,7 +174,7 @@ class Session(Asker, SessionMethods):
         price = epsilon if wanted is None else 1
         asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, "rough": rough, **keywords}
         scope, columns = self._scope.with_conditions(find_statistic(statistic), columns)
-        question = self._table.priced(scope, find_statistic(statistic), columns, parameters, asked)
+        question = self._table.asked(scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=scope.is_narrowed)
         text = self._table.text_of(scope, question)
         return plan_priced(question, text, as_row=as_row, wanted=wanted, n=n, shape=shape, repeats=repeats, rng=rng)
@@ -184,11 +187,8 @@ class Session(Asker, SessionMethods):
         {"region": ["north", "south"]}; declared keys are taken too (`protect(..., keys=...)`). Where there are none, they are
         chosen privately: that needs delta. How formulas are written: see dpstats.regression.
         """
-        table = self._told(REGRESSION, (asked.formula,), asked.named())._table
-        source = table.source_of_noise(asked.rng)
-        design = design_on(table, self._scope, asked.formula, asked.levels)
-        common = {**asked.common(), **fixed_words(table)}
-        return ask_formula(table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
+        reply: Release[RegressionFit] | NoReply = self._table.answer(self._price_regression(asked))
+        return reply
 
     @method_taking(ClassifierWords)
     def classification(self, asked: ClassifierWords) -> Release[AdditiveModel | DecisionTreeModel] | NoReply:
@@ -197,8 +197,7 @@ class Session(Asker, SessionMethods):
         `model` is "additive", "naive_bayes" or "tree". It is the same question as that of the classifier about columns that
         `with_columns` derives, at the same price. How formulas are written: see dpstats.classification.
         """
-        call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
-        reply: Release[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(self._narrowed(call.scope), asked)
+        reply: Release[AdditiveModel | DecisionTreeModel] | NoReply = self._table.answer(self._price_classification(asked))
         return reply
 
     def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
@@ -206,17 +205,26 @@ class Session(Asker, SessionMethods):
 
         They are marked "not for conclusions": what they show is there, or is noise. Other words are those of `synthesize`.
         """
-        return self.synthesize(epsilon=epsilon, delta=delta, rng=rng, guide=True, rough=True, **words)
+        return self.synthesize(**sketched(epsilon=epsilon, delta=delta, rng=rng, **words))
 
-    def _ask(
+    def _price(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
-    ) -> Any:
+    ) -> Priced:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         named = columns or (self._all_columns() if statistic.takes_tables else ())
         scope, named = self._scope.with_conditions(statistic, named)
-        question = self._table.priced(scope, statistic, named, positional, asked)
-        return self._table.answer(scope, question, source)
+        question = self._table.asked(scope, statistic, named, positional, asked)
+        return self._table.price(scope, question, source)
+
+    def _price_regression(self, asked: FormulaWords) -> Priced:
+        table = self._table
+        source = table.source_of_noise(asked.rng)
+        design = design_on(table, self._scope, asked.formula, asked.levels)
+        common = {**asked.common(), **fixed_words(table)}
+        question = priced_formula(design, asked.model, common, asked.own())
+        document = self._recorded(REGRESSION, (asked.formula,), asked.named())
+        return replace(price_formula(table, self._scope, question, source), document=document)
 
     def _narrowed(self, scope: Scope) -> Self:
         session = copy(self)

@@ -100,14 +100,19 @@ def check_words(
             raise MissingParameterError(f"{function} needs {word}, {what}.")
 
 
+def taken_words(function: str, words: Callable[..., Words], given: Sequence[object], keywords: Mapping[str, Any]) -> Words:
+    """What a call of a function that takes the fields of `words` gives for them."""
+    check_words(function, keywords, tuple(inspect.signature(words).parameters), getattr(words, "refused", {}))
+    return words(*given, **keywords)
+
+
 def _taking(words: Callable[..., Any], answer: Callable[..., Any], first: Sequence[inspect.Parameter]) -> Any:
     """`answer` as a function of what comes `first`, and then of what makes its words."""
     taken = inspect.signature(words)
 
     @functools.wraps(answer)
     def called(*given: Any, **keywords: Any) -> Any:
-        check_words(answer.__name__, keywords, tuple(taken.parameters), getattr(words, "refused", {}))
-        return answer(*given[: len(first)], words(*given[len(first) :], **keywords))
+        return answer(*given[: len(first)], taken_words(answer.__name__, words, given[len(first) :], keywords))
 
     returned = inspect.signature(answer).return_annotation
     parameters = [*first, *taken.parameters.values()]

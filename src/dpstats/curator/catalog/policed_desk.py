@@ -10,13 +10,12 @@ from typing import Any
 from dpstats.curator.archive import Result
 from dpstats.curator.catalog.ceilings import groups_of, values_of
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.desk import Desk, Missed, Request
+from dpstats.curator.desk import Desk, Missed, Priced, Request
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.reply_times import Departure, reply_seconds, waiting_seconds
 from dpstats.curator.ledger.grants import Grant
 from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
-from dpstats.foundations.randomness import RandomSource
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,7 @@ class PreparedQuestion:
     actor: str
     table: Desk
     policy: Policy
-    request: Request
-    source: RandomSource
+    priced: Priced
     missed: Missed | None = None
     """That the archive was looked into."""
     departure: Departure = field(default_factory=Departure)
@@ -66,7 +64,7 @@ class PreparedQuestion:
     @property
     def seconds(self) -> float:
         """When its reply leaves, after its debit."""
-        return seconds_of(self.policy, self.request)
+        return seconds_of(self.policy, self.priced.request)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dpstats.curator.catalog.policed_desk import PaidAnswer, PolicedDesk, Prepar
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
 from dpstats.curator.catalog.quotes import BasketQuote, Quote
 from dpstats.curator.catalog.recall import Asked, Keys, KnownKeys, RecalledAnswer, recalled
-from dpstats.curator.desk import Desk, Request, form_of, loss_of
+from dpstats.curator.desk import Compute, Desk, Priced, Request, form_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
 from dpstats.curator.documents.reading import read_document
@@ -50,12 +50,10 @@ from dpstats.curator.protection import Protection
 from dpstats.curator.publishing.batch import (
     AnsweredBatch,
     PricedBatch,
-    PricedQuestion,
     answer_batch,
     archived_answers,
     price_batch,
 )
-from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.remaining import LeftAfter, left_after
 from dpstats.curator.rows_per_unit import recalled as rows_found_on
 from dpstats.curator.scope import Scope
@@ -64,8 +62,6 @@ from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import COULD_NOT
 from dpstats.foundations.results import Release
 from dpstats.mechanisms.unit_octaves import UnitOctaves
 
@@ -123,12 +119,9 @@ class ServiceDesk:
         with Departure() as departure:
             asked = _read(document)
             session, policy = self._session(actor, request)
-
-            def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
-                _check(asked, priced, policy)
-                return session._table.serve(priced, self._elsewhere(asked.to_dict(), priced, actor, policy, departure), source)
-
-            return self._for(actor, relayed(session, relay).ask(asked))
+            priced = _priced_alone(session, policy, asked)
+            elsewhere = self._elsewhere(asked.to_dict(), priced.request, actor, policy, departure)
+            return self._for(actor, session._table.answer(replace(priced, compute=elsewhere)))
 
     @_in_public_words()
     def prepare(self, document: object, actor: str, request: str = "") -> PreparedQuestion:
@@ -138,15 +131,15 @@ class ServiceDesk:
     def _prepared(self, document: object, actor: str, request: str, rights: Rights) -> PreparedQuestion:
         asked = _read(document)
         session, policy = self._session_by(rights, actor, request)
-        priced, source = _priced_alone(session, policy, asked)
-        return PreparedQuestion(asked, actor, session._table, policy, priced, source)
+        return PreparedQuestion(asked, actor, session._table, policy, _priced_alone(session, policy, asked))
 
     @_in_public_words()
     def ask_prepared(self, prepared: PreparedQuestion) -> PaidAnswer:
         """The answer to a prepared question, as the archive has it; what was paid for stays there, whoever may have it."""
         with prepared.departure as departure:
-            compute = self._elsewhere(prepared.plain, prepared.request, prepared.actor, prepared.policy, departure)
-            result = prepared.table.serve(prepared.request, compute, prepared.source, prepared.missed)
+            priced = prepared.priced
+            compute = self._elsewhere(prepared.plain, priced.request, prepared.actor, prepared.policy, departure)
+            result = prepared.table.settle(replace(priced, compute=compute), prepared.missed)
             return PaidAnswer(result, self._grant(prepared.actor))
 
     @_in_public_words()
@@ -186,7 +179,7 @@ class ServiceDesk:
         prepared = self._prepared(document, actor, request, rights)
         if answer is not None:
             return replace(prepared, missed=answer)
-        form = form_of(prepared.table, prepared.request)
+        form = form_of(prepared.table, prepared.priced.request)
         self._keys.keep(known, form.keys)
         answer = recalled(self._account, lambda table: self._allowed_keys(table, actor, form.keys))
         if isinstance(answer, RecalledAnswer):
@@ -208,7 +201,7 @@ class ServiceDesk:
             session, policy = self._session(actor, request)
             batch = self._priced(session, policy, documents)
             elsewhere = [
-                PricedQuestion(each.request, self._elsewhere(document.to_dict(), each.request, actor, policy, departure))
+                replace(each, compute=self._elsewhere(document.to_dict(), each.request, actor, policy, departure))
                 for each, document in zip(batch.priced, batch.documents, strict=True)
             ]
             return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
@@ -217,7 +210,7 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         session, policy = self._session(actor, "")
-        (request, _), cap = _priced_alone(session, policy, _read(document)), self.own_cap(actor)
+        request, cap = _priced_alone(session, policy, _read(document)).request, self.own_cap(actor)
         own = None if cap is None else self._left_after(cap, actor, request.cost, loss_of(self._desk, request))
         method = request.question.method
         return Quote(request.text, request.cost, seconds_of(policy, request), own, method.name, method.claim)
@@ -415,17 +408,11 @@ class ServiceDesk:
         return compute
 
 
-def _priced_alone(session: Session, policy: Policy, asked: QuestionDocument) -> tuple[Request, RandomSource]:
-    """A question, checked and priced, and where its noise would come from; it is not asked."""
-    priced: list[tuple[Request, RandomSource]] = []
-
-    def note(request: Request, _: Compute, source: RandomSource) -> Result:
-        priced.append((request, source))
-        return request.or_refusal(COULD_NOT, source)
-
-    relayed(session, note).ask(asked)
-    _check(asked, priced[0][0], policy)
-    return priced[0]
+def _priced_alone(session: Session, policy: Policy, asked: QuestionDocument) -> Priced:
+    """A question, priced and allowed by a policy; it is not asked."""
+    priced = session._price_document(asked)
+    _check(asked, priced.request, policy)
+    return priced
 
 
 def _audience(policy: Policy, grant: Grant, actor: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.asker import Asker, columns_among, refuse_code
+from dpstats.curator.asker import Asker, columns_among, priced_call, refuse_code
+from dpstats.curator.desk import Priced
 from dpstats.curator.documents.document import (
     LINEAR,
     PRICE_WORDS,
@@ -47,12 +48,12 @@ def refuse_scope(document: QuestionDocument) -> None:
             raise InvalidParameterError(f"{word}: these groups are made already: ask the session itself, or leave {word} out.")
 
 
-def ask_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng: RandomSource | None) -> Any:
-    """Call the method that a document names, on an asker that is narrowed to the document's scope already."""
+def price_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng: RandomSource | None) -> Priced:
+    """The question of a document, priced by an asker that is narrowed to the document's scope already."""
     keywords = {**document.parameters, **{word: getattr(document, word) for word in PRICE_WORDS}, "rng": rng}
     if document.formula is not None:
-        regression: Any = getattr(asker, REGRESSION)
-        return regression(document.formula, model=document.model, levels=document.levels or None, **keywords)
+        by_formula = {"model": document.model, "levels": document.levels or None, **keywords}
+        return priced_call(asker, REGRESSION, (document.formula,), by_formula)
     words = document.column_words()
     for word, names in words.items():
         with named(word):
@@ -62,7 +63,7 @@ def ask_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng:
                 readable.kind_of(name)
     several = words and find_statistic(document.statistic).takes_only_columns
     columns = [words["columns"]] if several else words.get("columns", list(words.values()))
-    return getattr(asker, document.statistic)(*columns, **keywords)
+    return priced_call(asker, document.statistic, columns, keywords)
 
 
 def record_question(

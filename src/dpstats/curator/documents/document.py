@@ -20,6 +20,8 @@ VERSION = 1
 """Of the form of documents; it goes up when a document of this version would come to mean something else."""
 REGRESSION = "regression"
 """What a question about a formula is called."""
+CLASSIFICATION = "classification"
+"""What a classifier by a formula is called; it has no documents of its own."""
 LINEAR = "linear"
 AMOUNT = r"[0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 """How epsilon and delta are written as text."""

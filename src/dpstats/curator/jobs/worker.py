@@ -73,20 +73,11 @@ class TableShelf:
 
 def answer(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
     """The answer to a job's question in the form of the archive."""
-    from dpstats.curator.archive import Result, document_of
-    from dpstats.curator.desk import Request
-    from dpstats.curator.relays import Compute, relayed
-    from dpstats.foundations.randomness import RandomSource
-    from dpstats.foundations.registry import outcome_of
+    from dpstats.curator.archive import document_of
+    from dpstats.curator.documents.reading import read_document
 
-    answers: list[Result] = []
-
-    def keep(request: Request, compute: Compute, source: RandomSource) -> Result:
-        answers.append(request.or_refusal(outcome_of(compute, source), source))
-        return answers[-1]
-
-    relayed(shelf.session(job["table"]), keep).ask(job["question"])
-    return document_of(answers[0])
+    priced = shelf.session(job["table"])._price_document(read_document(job["question"]))
+    return document_of(priced.computed())
 
 
 def prepare(recipe: str, shelf: TableShelf) -> dict[str, Any]:
@@ -174,7 +165,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int, default=0)
     settings = parser.parse_args()
     requests, replies = _own_pipes()
-    from dpstats.curator import relays  # noqa: F401  (loaded before the first job is timed, and all statistics with it)
+    from dpstats.curator import session  # noqa: F401  (loaded before the first job is timed, and all statistics with it)
     from dpstats.foundations.registry import find_statistic, statistic_names
 
     for name in statistic_names():

@@ -8,8 +8,7 @@ No reply   What goes wrong because of the data in one question is that question'
            not be computed at all is not kept for good, here as in a session: when the batch is asked again, those questions
            are a batch of their own, which is paid for, and nothing is given back
 
-The questions go their usual way (curator/desk) to a desk that debits nothing: once to be priced, and once more to be handed their
-answers, so that nothing about a question is known here but its price and how to compute it.
+Nothing about a question is known here but its price, how to compute it, and what is handed out of it.
 """
 
 from __future__ import annotations
@@ -22,32 +21,22 @@ from functools import partial
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, result_of
-from dpstats.curator.desk import Desk, Request, form_of, has_failed, loss_of
+from dpstats.curator.desk import Desk, Priced, form_of, has_failed, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.reservations import Delivery, Goods, recall_or_reserve
 from dpstats.curator.question_forms import QuestionForm, form_together
-from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import BudgetError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import COULD_NOT, find_statistic, outcome_of
-from dpstats.foundations.results import NoReply
+from dpstats.foundations.registry import COULD_NOT, find_statistic
 from dpstats.foundations.working import one_question
 
 BATCH = 1
 """The form of an archived batch."""
-
-
-@dataclass(frozen=True)
-class PricedQuestion:
-    """A question that was checked and priced, and what computes its answer once it has been paid for."""
-
-    request: Request
-    compute: Compute
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,7 @@ class PricedBatch:
 
     session: Session
     documents: tuple[QuestionDocument, ...]
-    priced: tuple[PricedQuestion, ...]
+    priced: tuple[Priced, ...]
 
     def part(self, places: Sequence[int]) -> PricedBatch:
         """Some of the questions, as a batch of their own."""
@@ -126,16 +115,10 @@ class AnsweredBatch:
 
 def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: Any = None) -> PricedBatch:
     """Check and price questions; every complaint about any of them is raised here."""
-    priced: list[PricedQuestion] = []
-
-    def note(request: Request, compute: Compute, source: RandomSource) -> Result:
-        priced.append(PricedQuestion(request, compute))
-        return NoReply(request.text, request.cost, request.question.method.name, "It was only priced.", "", source.private)
-
-    asker = relayed(session, note)
+    priced = []
     for number, document in enumerate(documents, 1):
         with named(f"question {number}"):
-            asker.ask(document, rng=rng)
+            priced.append(session._price_document(document, rng))
     return PricedBatch(session, tuple(documents), tuple(priced))
 
 
@@ -176,7 +159,7 @@ def _delivered(batch: PricedBatch, account: Account, source: RandomSource) -> De
 
     def answers() -> list[Result]:
         with one_question():  # all of it sees one state of the rows
-            return [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
+            return [each.computed() for each in batch.priced]
 
     if not source.private:
         batch.desk.check_before_debit()
@@ -229,6 +212,4 @@ def _archive_form(batch: PricedBatch, results: Sequence[Result]) -> dict[str, An
 
 def _handed_out(batch: PricedBatch, results: Sequence[Result]) -> tuple[Result, ...]:
     """Answers as the methods of a session return them: a fit by a formula knows its formula."""
-    waiting: Iterator[Result] = iter(results)
-    asker = relayed(batch.session, lambda *_: next(waiting))
-    return tuple(asker.ask(document.to_dict()) for document in batch.documents)
+    return tuple(each.finish(result) for each, result in zip(batch.priced, results, strict=True))
