@@ -225,6 +225,36 @@ def test_a_column_that_reaches_many_scales_still_varies(ask: Any) -> None:
         assert isinstance(ask(schooling, wages, epsilon=4, rng=seeded(seed)), dp.Release)
 
 
+def far_codes(rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Years of schooling, of which one row in a hundred has the code 98, and hours."""
+    schooling = generator.choice([11.0, 12.0, 12.0, 12.0, 13.0, 16.0], rows)
+    return np.where(generator.random(rows) < 0.01, 98.0, schooling), generator.normal(0, 1, rows)
+
+
+def counts(rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Two counts with many zeros."""
+    return generator.negative_binomial(0.7, 0.15, rows).astype(float), generator.poisson(1, rows).astype(float)
+
+
+@pytest.mark.parametrize("ask", [dp.correlation, dp.covariance])
+@pytest.mark.parametrize("draw", [far_codes, counts])
+def test_columns_that_reach_many_deviations_are_looked_at_again_and_get_a_reply(ask: Any, draw: Any) -> None:
+    replies = [ask(*draw(3000, np.random.default_rng(seed)), epsilon=1.7, rng=seeded(seed)) for seed in range(20)]
+    assert sum(isinstance(reply, dp.Release) for reply in replies) >= 19
+
+
+@pytest.mark.parametrize("along", WALKS)
+@pytest.mark.parametrize("varies", [True, False])
+def test_a_smaller_ball_is_bought_where_a_column_seems_not_to_vary(along: type[PairWalk], varies: bool) -> None:
+    rows = np.random.default_rng(1).normal(size=(9000, 2))
+    if not varies:
+        rows[:, 0] = 7.0
+    _, left, transcript = walk(along, rows, Fraction(4))
+    balls = [question for question in transcript.questions if isinstance(question, Noisy) and question.l2_units > 5 * UNITS**2]
+    assert (len(balls) > 1) is not varies
+    assert varies or left < walks.AGAIN + walks.ENOUGH
+
+
 def pareto_pairs(index: float, rows: int, seed: int) -> tuple[Floats, Floats]:
     """Two columns with tails of a power, that go together as in a Gaussian copula of correlation 0.6."""
     first, second = np.random.default_rng(seed).standard_normal((2, rows))

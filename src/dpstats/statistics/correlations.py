@@ -142,6 +142,7 @@ def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | 
     SCORES,
     claim="pure epsilon-DP, no bounds asked, no delta: from noisy sums of scores that are cut off at a privately found place; "
     "may refuse",
+    version=2,
 )
 def covariance_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The covariance by scores; with too few rows, where a rough one is wanted, of the rows cut off at private limits."""
@@ -188,7 +189,7 @@ def _clipped_covariance(table: Table, question: Question, epsilon: Fraction, rng
     SCORES,
     claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
     "privately found place, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
-    version=4,
+    version=5,
 )
 def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""

@@ -24,7 +24,17 @@ import numpy as np
 
 from dpstats.statistics.clipped.thinning import place_of
 from dpstats.statistics.paired.tails import BALANCED
-from dpstats.statistics.paired.walk import CLOSEST, ENOUGH, PLACE, PLACE_POWER, Floats, PairUnits, PairWalk, interval_half
+from dpstats.statistics.paired.walk import (
+    CLOSEST,
+    ENOUGH,
+    PLACE,
+    PLACE_POWER,
+    USUAL_LEVEL,
+    Floats,
+    PairUnits,
+    PairWalk,
+    interval_half,
+)
 
 POINTS, STEP = Fraction(25, 100), Fraction(7, 100)
 BALANCE_COUNTS, BALANCE = Fraction(3, 100), Fraction(3, 100)
@@ -45,7 +55,7 @@ UNBALANCED, LEAST_CORRELATION, UNLIKE_NATS = 3.0, 0.05, 130.0
 """Where columns were not balanced, one may vary more, by UNBALANCED times what scores may have lost over the correlation, and by
 UNLIKE_NATS over rows times epsilon, because of noise. Without that, 91% held for a correlation of .95 at 3,000 rows and epsilon
 .5, and 95% with it."""
-USUAL_LEVEL, WIDEST = 0.95, 1.6
+WIDEST = 1.6
 """No correlation is known whose usual interval would be longer."""
 CUT, MOST_CUT = 10.0, 10.0
 """Before the last step scores are cut off at CUT medians; at up to MOST_CUT times that where noise is less than BEARABLE sampling
@@ -121,7 +131,7 @@ class CorrelationWalk(PairWalk):
     def arrive(self) -> ScoredCorrelation | None:
         """Spend the rest of the budget; None where one column varies no more than noise, or is too large."""
         reaches = self._reaches()
-        moments = self._rough_moments(reaches, POINTS)
+        moments = self._moments(reaches, POINTS)
         if self.is_too_large or not self._vary(moments):
             return None
         units, correlation, still_off = moments.standardized(), moments.correlation, moments.doubt / (math.sqrt(2) * moments.norm)
@@ -139,7 +149,7 @@ class CorrelationWalk(PairWalk):
             step, deviation = self._mean(scores, 0, cut, STEP)
             correlation = max(-CLOSEST, min(CLOSEST, correlation + step))
             still_off = abs(step) / 2 + deviation
-        return self._last_step(PairScores(units, correlation), reaches.scales, unlike)
+        return self._last_step(PairScores(units, correlation), moments.units.scales, unlike)
 
     def _last_step(self, scores: PairScores, reaches: tuple[float, float], unlike: float | None) -> ScoredCorrelation:
         """The last step, where columns may still vary differently by `unlike`; None where they were not balanced."""

@@ -103,6 +103,13 @@ LEAST_VARIANCE = 5.0
 """A column varies if its variance within the smallest ball is this many deviations of its noise; within larger balls noise is
 less, and one will do. With 1, pairs of 0/1 columns with 2% of ones got correlations that were off by up to 7,700 times the
 length of their interval, because no row lay beyond a reach."""
+AGAIN, SURE = Fraction(10, 100), 3.0
+"""The share of moments within a smaller ball, which are taken where a column seems not to vary, as long as ENOUGH is left after
+them. A column that reaches 6 or more of its deviations, as counts with a few codes far out do, hardly varies within the first
+ball. The smaller one supposes a variance that is larger by SURE deviations of its noise. Without it, half of the correlations
+and of the covariances of light columns (half A of the real tables) that were refused were so for that."""
+USUAL_LEVEL = 0.95
+"""The level of the interval by whose length it is judged whether a statistic is known."""
 CLOSEST = 0.99
 """A correlation that is still on its way is no closer to -1 or 1."""
 
@@ -264,6 +271,7 @@ class PairWalk:
         self._scale = self._for_draw(SCALE_NATS, LEAST_SCALE)
         self._look = self._for_draw(LOOK_NATS, LEAST_LOOK)
         self._reaching = 0.0
+        self._likely_reaches: list[float] = []
         self.is_too_large = False
         """Whether a column's numbers may be so large that their scale is not known."""
 
@@ -293,6 +301,7 @@ class PairWalk:
             scale = draw_magnitude(raw_own[:CELLS], epsilon, self._rng, quantile=MOST, certain=marks, codes=codes, under=under)
             raw_all = [raw_own[0] + raw_own[CELLS], *raw_own[1:CELLS]]
             ends.append(self._reach(raw_all, LIKELY_REACH * scale, MEDIAN_OF_SCALE * scale, marks=marks and scale == 1))
+            self._likely_reaches.append(MARKS_REACH if marks and scale == 1 else LIKELY_REACH * scale)
             self.is_too_large |= max(abs(middle), scale, ends[-1]) >= LARGEST
         return PairUnits((x, y), (ends[0], ends[1]))
 
@@ -309,10 +318,29 @@ class PairWalk:
         variances = noisy[2] / 5 * square - x**2, noisy[3] / 5 * square - y**2
         return RoughMoments(reaches, moments.radius, (x, y), variances, noisy[4] / 7 * square - x * y, deviation / 5 * square)
 
+    def _moments(self, reaches: PairUnits, share: Fraction) -> RoughMoments:
+        """Rough moments; once more within a smaller ball, for AGAIN, where a column seems not to vary and ENOUGH is left."""
+        moments = self._rough_moments(reaches, share)
+        while not self.is_too_large and self._budget.left >= AGAIN + ENOUGH:
+            ends = tuple(self._nearer(moments, place) for place in (0, 1))
+            if ends == moments.units.scales:
+                break
+            moments = self._rough_moments(PairUnits(reaches.middles, (ends[0], ends[1])), AGAIN)
+        return moments
+
+    def _nearer(self, moments: RoughMoments, place: int) -> float:
+        """How far a column is taken to reach: nearer than before where it seems not to vary."""
+        reach, likely, variance = moments.units.scales[place], self._likely_reaches[place], moments.variances[place]
+        if variance >= _least_variance(moments) or reach <= MARKS_REACH == likely:
+            return reach
+        if likely == MARKS_REACH:
+            return likely
+        most = min(reach, LIKELY_REACH * reach * math.sqrt(max(variance, 0.0) + SURE * moments.doubt))
+        return math.sqrt(most * min(most, likely))
+
     def _vary(self, moments: RoughMoments) -> bool:
         """Whether both columns vary by more than noise."""
-        least = max(1.0, LEAST_VARIANCE * (BALL / moments.radius) ** 2)
-        if min(moments.variances) < least * moments.doubt:
+        if min(moments.variances) < _least_variance(moments):
             return False
         columns = zip(moments.units.scales, moments.means, moments.variances, strict=True)
         return not any(
@@ -383,6 +411,11 @@ class PairWalk:
 
     def _for_draw(self, nats: int, least: float) -> Fraction:
         return max(self._budget.share_for_draw(nats / self._rows), part(least))
+
+
+def _least_variance(moments: RoughMoments) -> float:
+    """The variance from which on a column varies by more than noise."""
+    return max(1.0, LEAST_VARIANCE * (BALL / moments.radius) ** 2) * moments.doubt
 
 
 def _held(middle: float) -> float:
