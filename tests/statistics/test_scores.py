@@ -17,6 +17,7 @@ from scipy import stats
 
 import dpstats as dp
 from dpstats.statistics.paired import walk as walks
+from dpstats.statistics.paired.apart import PLACE, OtherScores, RowsApart
 from dpstats.statistics.paired.covariances import CovarianceWalk, PairProducts
 from dpstats.statistics.paired.scores import CorrelationWalk, PairBalance, PairScores
 from dpstats.statistics.paired.walk import (
@@ -32,9 +33,10 @@ from dpstats.statistics.paired.walk import (
 from dpstats.statistics.regression import octaves
 from dpstats.statistics.regression.budget_split import PureBudgetSplit
 from dpstats.testing import seeded
+from tests.laws.pairs import joint_law
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Noisy, ScriptedBudgetSplit, ScriptedTable, Transcript, table_of
-from tests.twins.scores import RowsBeyond, ScoresOfCutColumns, UnboundedMoments
+from tests.twins.scores import RowsBeyond, ScoresOfAllRows, ScoresOfCutColumns, UnboundedMoments
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +79,62 @@ def test_moments_without_a_ball_scores_of_cut_columns_and_counts_of_all_rows_bey
         assert abs(ScoreSums(each, 3.0)(corner)[0]) <= UNITS
     assert RowsBeyond(PairScores(units, 0.5), 1.0)(corner).sum() > 1
     assert ScoreOctaves(PairScores(units, 0.5), 1.0)(corner).sum() == 1
+
+
+def test_a_row_is_apart_or_has_a_score_and_never_both() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(60):
+        rows, chosen = ugly_rows(generator, 40, 2), some_scores(generator)
+        apart = RowsApart(PairUnits(chosen.units.middles, (2.0, float(generator.choice([1e-3, 5.0])))))
+        asked: list[Any] = [ScoreSizes(OtherScores(chosen, apart)), ScoreOctaves(OtherScores(chosen, apart), 3.0)]
+        asked.append(ScoreSums(OtherScores(chosen, apart), 3.0))
+        for row in rows:
+            counted = ScoreOctaves(apart, PLACE)(row[None]).sum()
+            assert counted == (apart.of(row[None])[0] != 0)
+            assert not counted or all(not np.any(each(row[None])) for each in asked)
+
+
+def law_of_both_parts(others: type[OtherScores], rows: Sequence[tuple[float, float]]) -> Any:
+    """The exact law of how many rows are apart, and of a sum of scores of the others, both at epsilon 1 / 2."""
+    units = PairUnits((0.0, 0.0), (1.0, 1.0))
+    apart = RowsApart(PairUnits((0.0, 0.0), (4.0, 4.0)))
+    table = np.array(rows, dtype=float).reshape(-1, 2)
+    counted = int(ScoreOctaves(apart, PLACE)(table).sum())
+    held = int(ScoreSums(others(PairScores(units, 0.5), apart), 3.0)(table)[0]) // (UNITS // 4)
+    return joint_law([4 * counted, held], Fraction(8), [range(-24, 25, 4), range(-24, 25, 4)])
+
+
+def test_both_parts_together_cost_what_one_does_in_the_exact_law_and_a_row_in_both_is_refuted() -> None:
+    kinds = [(0.2, -0.4), (2.0, 2.5), (9.0, 1.0), (0.5, -7.0), (8.0, 8.0), (1e9, 0.0)]
+    worst = {}
+    for others in OtherScores, ScoresOfAllRows:
+        ratios = []
+        for rows in ([], [kinds[0]], [kinds[1], kinds[2]]):
+            before = law_of_both_parts(others, rows)
+            for added in kinds:
+                after = law_of_both_parts(others, [*rows, added])
+                ratios += [max(after[each] / before[each], before[each] / after[each]) for each in before]
+        worst[others] = float(max(ratios))
+    assert worst[OtherScores] <= math.exp(0.5) * (1 + 1e-12)
+    assert worst[ScoresOfAllRows] > math.exp(0.9)
+
+
+def with_rows_of_another_kind(rows: int, seed: int) -> tuple[Floats, Floats]:
+    """A normal pair of correlation .6, 1% of one column of which is six times as large: together .52."""
+    generator = np.random.default_rng(seed)
+    x, noise = generator.normal(size=(2, rows))
+    return np.where(generator.random(rows) < 0.01, 6 * x, x), 0.6 * x + 0.8 * noise
+
+
+@pytest.mark.floors
+def test_rows_far_out_in_one_column_are_made_room_for() -> None:
+    truth = 0.6 * (0.99 + 0.01 * 6) / math.sqrt(0.99 + 0.01 * 36)
+    replies: list[Any] = [
+        dp.correlation(*with_rows_of_another_kind(10_000, seed), epsilon=0.5, rng=seeded(seed)) for seed in range(20)
+    ]
+    held = [reply.interval.low <= truth <= reply.interval.high for reply in replies if isinstance(reply, dp.Release)]
+    assert len(held) >= 18
+    assert sum(held) >= len(held) - 3  # half of them before
 
 
 @dataclass(frozen=True)

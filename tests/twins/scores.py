@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.statistics.paired.apart import OtherScores
 from dpstats.statistics.paired.tails import SIDE
 from dpstats.statistics.paired.walk import UNITS, Floats, PairUnits, PointMoments, ScoreOctaves, ScoreSums
 
@@ -48,3 +49,12 @@ class RowsBeyond(ScoreOctaves):
         raw_counts = super().__call__(raw_rows)
         raw_beyond = [np.cumsum(raw_side[::-1])[::-1] for raw_side in (raw_counts[:SIDE], raw_counts[SIDE:])]
         return np.concatenate(raw_beyond)
+
+
+@dataclass(frozen=True)
+class ScoresOfAllRows(OtherScores):
+    """The scores of rows that are not apart. Mistake: rows apart keep theirs, and are in both parts."""
+
+    def of(self, raw_rows: Floats) -> Floats:
+        """The scores of rows."""
+        return self.scores.of(raw_rows)

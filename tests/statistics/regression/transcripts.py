@@ -92,6 +92,11 @@ class ScriptedBudgetSplit:
         self.left = self._budget.left
         return epsilon
 
+    @property
+    def epsilon_left(self) -> Fraction:
+        assert isinstance(self._budget, PureBudgetSplit)
+        return self._budget.epsilon_left
+
     def deviation(self, share: Fraction, coordinates: int) -> float:
         return self._budget.deviation(share, coordinates)
 

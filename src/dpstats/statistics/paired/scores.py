@@ -9,7 +9,8 @@ Claim      What it takes from the budget, which is at most all of it
 Neighbors  ADD_REMOVE
 Why        What any walk along two columns buys (walk.py); noisy counts and a noisy sum of differences of squares, which balance
            the units; then, step by step, a private median of the scores' magnitudes, and the noisy sum of scores that are cut
-           off. Shares add up
+           off. Shares add up. Rows far out in one column alone may be counted beside the last step, which then leaves them out
+           (apart.py)
 Numerics   As walk.py says
 Source     scores.proof.md; the influence function: Devlin, Gnanadesikan & Kettenring 1975; one step: Bickel 1975
 """
@@ -23,7 +24,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.statistics.clipped.thinning import place_of
-from dpstats.statistics.paired.tails import BALANCED
+from dpstats.statistics.paired.apart import DEVIATIONS, EDGE, LIGHT_REACH, LOPSIDED, OtherScores, RowsApart
+from dpstats.statistics.paired.apart import PLACE as APART_PLACE
+from dpstats.statistics.paired.tails import BALANCED, Tails
 from dpstats.statistics.paired.walk import (
     CLOSEST,
     ENOUGH,
@@ -33,6 +36,8 @@ from dpstats.statistics.paired.walk import (
     Floats,
     PairUnits,
     PairWalk,
+    RowScores,
+    ScoreOctaves,
     interval_half,
 )
 
@@ -149,15 +154,32 @@ class CorrelationWalk(PairWalk):
             step, deviation = self._mean(scores, 0, cut, STEP)
             correlation = max(-CLOSEST, min(CLOSEST, correlation + step))
             still_off = abs(step) / 2 + deviation
-        return self._last_step(PairScores(units, correlation), moments.units.scales, unlike)
+        apart = self._rows_apart(reaches, units) if self._look_light(reaches, units) else None
+        return self._last_step(PairScores(units, correlation), moments.units.scales, unlike, apart)
 
-    def _last_step(self, scores: PairScores, reaches: tuple[float, float], unlike: float | None) -> ScoredCorrelation:
+    def _look_light(self, reaches: PairUnits, units: PairUnits) -> bool:
+        """Whether no row of its kind should lie far beyond the reaches."""
+        columns = zip(reaches.middles, units.middles, units.scales, strict=True)
+        lopsided = max(abs(mean - middle) / deviation for middle, mean, deviation in columns)
+        return self._reaching <= LIGHT_REACH and lopsided <= LOPSIDED
+
+    def _rows_apart(self, reaches: PairUnits, units: PairUnits) -> tuple[RowsApart, Tails]:
+        """Noisy numbers of rows far out in one column alone, which have no scores from now on, at what is left of epsilon."""
+        x, y = (max(EDGE * reach, DEVIATIONS * deviation) for reach, deviation in zip(reaches.scales, units.scales, strict=True))
+        apart = RowsApart(PairUnits(reaches.middles, (x, y)))
+        raw_counts = self._sums(ScoreOctaves(apart, APART_PLACE))
+        return apart, self._release_tails(raw_counts, APART_PLACE, self._budget.epsilon_left)
+
+    def _last_step(
+        self, scores: PairScores, reaches: tuple[float, float], unlike: float | None, apart: tuple[RowsApart, Tails] | None
+    ) -> ScoredCorrelation:
         """The last step, where columns may still vary differently by `unlike`; None where they were not balanced."""
-        median = max(self._median(scores), LEAST_MEDIAN * (1 - scores.correlation**2))
+        others: RowScores = scores if apart is None else OtherScores(scores, apart[0])
+        median = max(self._median(others), LEAST_MEDIAN * (1 - scores.correlation**2))
         place = max(PLACE * self._ample**PLACE_POWER * median, scores.corner(reaches) / CORNER)
-        tails = self._score_tails(scores, place)
+        tails = self._score_tails(others, place)
         likely, end = tails.cuts(self._rows, self._budget.deviation(self._last_share, 1))
-        sums = self._last_sums(scores, place * place_of(likely), place * place_of(end))
+        sums = self._last_sums(others, place * place_of(likely), place * place_of(end))
         value = max(-1.0, min(1.0, scores.correlation + sums.mean))
         noise = sums.deviation**2 + (STILL_OFF * sums.mean) ** 2
         below, above = (lost / self._rows for lost in tails.allowed(end, self._rows, self._reaching, balanced=unlike is not None))
@@ -165,8 +187,13 @@ class CorrelationWalk(PairWalk):
             far_out = math.sqrt(1 + 2 * UNBALANCED * max(below, above) / max(abs(value), LEAST_CORRELATION)) - 1
             unlike = math.hypot(far_out, UNLIKE_NATS / self._nats)
         nearer = value * min(unlike, 1.0) ** 2 / 2
-        lost = (below - min(nearer, 0.0), above + max(nearer, 0.0))
+        shrunk = 0.0 if apart is None else value * self._shrunk(apart, scores.units.scales)
+        lost = (below - min(nearer, 0.0) + max(shrunk, 0.0), above + max(nearer, 0.0) - min(shrunk, 0.0))
         return ScoredCorrelation(value, self._rows, sums.sampling, noise, lost, tails.are_known(self._rows))
+
+    def _shrunk(self, apart: tuple[RowsApart, Tails], scales: tuple[float, float]) -> float:
+        """The part by which a correlation is nearer to 0 for rows apart."""
+        return 1 - 1 / math.sqrt(1 + apart[0].squares(apart[1], scales) / self._rows)
 
     def _balanced(self, units: PairUnits, correlation: float) -> tuple[PairUnits, float]:
         """Units in which both columns vary alike, and by how much they may still not.

@@ -380,7 +380,10 @@ class PairWalk:
     def _tails(self, scores: RowScores, place: float, share: Fraction) -> Tails:
         """Noisy numbers of rows around a place."""
         raw_counts = self._sums(ScoreOctaves(scores, place))
-        return release_tails(raw_counts, place, self._budget.draw_epsilon(share), self._rng)
+        return self._release_tails(raw_counts, place, self._budget.draw_epsilon(share))
+
+    def _release_tails(self, raw_counts: Sequence[int], place: float, epsilon: Fraction) -> Tails:
+        return release_tails(raw_counts, place, epsilon, self._rng)
 
     def _last_sums(self, scores: RowScores, squares_cut: float, cut: float) -> LastSums:
         """The mean of scores and that of their squares, for the rest of the budget."""

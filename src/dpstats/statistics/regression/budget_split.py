@@ -78,6 +78,11 @@ class _Shares:
 class PureBudgetSplit(_Shares):
     """An epsilon to spend, without delta."""
 
+    @property
+    def epsilon_left(self) -> Fraction:
+        """What is left to spend; what rows may cost besides that take part in nothing that is bought from now on."""
+        return self._whole * self.left
+
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Spherical Laplace noise."""
         self._take(share)
