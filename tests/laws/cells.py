@@ -24,11 +24,20 @@ def cells_of_rows(places: Sequence[int], steps: int, degree: int, row_cells: Row
     return [sum(row_cells(place, steps, degree)[j] for place in places) for j in range(degree + 1)]
 
 
+def cells_and_shell_of_row(place: int, steps: int, degree: int, apart: int) -> list[int]:
+    """The cells of a row and, in the same units, the shell that counts rows from `apart` on, which are in no cell."""
+    if place >= apart:
+        return [*[0] * (degree + 1), steps**degree]
+    return [*cells_of_row(place, steps, degree), 0]
+
+
 def noisy_cells_law(
     places: Sequence[int], steps: int, degree: int, scale: Fraction, window: range, row_cells: RowCells = cells_of_row
 ) -> dict[Hashable, Fraction]:
     """The joint law of all noisy cells; outside of the window a cell is only known to be below or above it."""
-    laws = [discrete_laplace_law(cell, scale, window[0], window[-1]) for cell in cells_of_rows(places, steps, degree, row_cells)]
+    raw_cells = [sum(cells) for cells in zip(*(row_cells(place, steps, degree) for place in (*places, 0)), strict=True)]
+    raw_cells[0] -= steps**degree  # of the row that makes an empty table one with cells
+    laws = [discrete_laplace_law(cell, scale, window[0], window[-1]) for cell in raw_cells]
     return {
         outcome: prod((law[cell] for law, cell in zip(laws, outcome, strict=True)), start=Fraction(1))
         for outcome in itertools.product(*laws)

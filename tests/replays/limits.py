@@ -49,7 +49,7 @@ class Replay:
             stack.enter_context(patch.object(limits, "_noisy_count", self._count))
             stack.enter_context(patch.object(limits, "draw_piece", self._draw))
             stack.enter_context(patch.object(limits, "_noisy_counts", self._counts))
-            for module in (shells, zeros_and_ones):
+            for module in (shells, zeros_and_ones, cells):
                 stack.enter_context(patch.object(module, "release_counts", self._counts))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))

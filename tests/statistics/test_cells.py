@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,10 +19,10 @@ from dpstats.foundations.summaries import Clip
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.clipped.cells import raw_cells_of, release_cells, weights_of
 from dpstats.statistics.clipped.clips import clip_between
-from tests.laws.cells import cells_of_row, cells_of_rows, noisy_cells_law
+from tests.laws.cells import cells_and_shell_of_row, cells_of_row, cells_of_rows, noisy_cells_law
 from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import ugly_columns
-from tests.twins.cells import bare_limits, radius_scale, unclipped_cells_of_row
+from tests.twins.cells import bare_limits, cells_and_shells_of_row, radius_scale, unclipped_cells_of_row
 
 DEGREES = [1, 2, 3, 4]
 finite = st.fractions(min_value=-(10**9), max_value=10**9)
@@ -86,6 +87,17 @@ def test_changing_a_row_costs_at_most_twice_that() -> None:
 def test_cells_without_the_cut_are_refuted() -> None:
     laws = [noisy_cells_law(t, STEPS, DEGREE, SCALE, range(-6, 10), unclipped_cells_of_row) for t in ((), (STEPS + 1,))]
     assert largest_log_ratio(*laws) > 3.9
+
+
+def test_a_row_that_is_counted_apart_moves_the_law_by_epsilon_and_by_no_more() -> None:
+    row_cells = partial(cells_and_shell_of_row, apart=4)
+    worst = worst_ratio(lambda table: noisy_cells_law(table, STEPS, DEGREE, SCALE, WINDOW, row_cells))
+    assert 0.99 < worst <= 1 + 1e-9
+
+
+def test_a_row_in_a_cell_and_counted_apart_as_well_is_refuted() -> None:
+    row_cells = partial(cells_and_shells_of_row, apart=4)
+    assert worst_ratio(lambda table: noisy_cells_law(table, STEPS, DEGREE, SCALE, WINDOW, row_cells)) > 1.9
 
 
 def test_noise_for_half_of_the_clip_is_refuted() -> None:

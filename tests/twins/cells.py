@@ -22,6 +22,13 @@ def unclipped_cells_of_row(place: int, steps: int, degree: int) -> list[int]:
     return [comb(degree, j) * place**j * (steps - place) ** (degree - j) for j in range(degree + 1)]
 
 
+def cells_and_shells_of_row(place: int, steps: int, degree: int, apart: int) -> list[int]:
+    """The cells of a row and the shell that counts rows from `apart` on. Mistake: a row out there is in the last cell as well."""
+    inside = min(max(place, 0), steps)
+    cells = [comb(degree, j) * inside**j * (steps - inside) ** (degree - j) for j in range(degree + 1)]
+    return [*cells, steps**degree * (place >= apart)]
+
+
 def overlapping_ranks(column: Column, band: Band) -> tuple[int, int]:
     """The last rank of the lower side and the rank before the first of the upper one. Mistake: rows in the band are on both.
 

@@ -55,7 +55,7 @@ def with_units(column: Column, clip: Clip, cells: NoisyCells, rng: RandomSource)
     if epsilon is None:
         return replace(cells, units=NoisyUnits(math.inf, units.rows))
     power = 2 if cells.degree >= 4 else 1
-    spread = spread_of(cells)
+    spread = spread_of(cells.inside)
     coarse, half = coarse_clip(clip, FINE_BITS if power == 1 else COARSE_BITS)
     middle = (clip.low + (spread.mean + 1) / 2 * clip.steps) * float(clip.unit / coarse.unit) - coarse.low
     deviation = min(math.sqrt(max(spread.sampling * spread.rows, 0.0)), 1.0) * half  # of rows between two ends it is no more

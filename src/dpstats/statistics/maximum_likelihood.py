@@ -327,7 +327,7 @@ def floor_of(question: Question, family: Family) -> Floor | None:
     MLE,
     STATISTICS,
     claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics",
-    version=3,
+    version=4,
     check=_check,
 )
 def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:

@@ -29,11 +29,12 @@ from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_s
 from dpstats.foundations.text_tables import counted
 from dpstats.statistics.by_unit import no_step, one_step, share_stretch, with_units
 from dpstats.statistics.cards import public_line, register_number
-from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
+from dpstats.statistics.clipped.cells import NO_EDGES, NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
-from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, unseen_rows, widen_cut
+from dpstats.statistics.clipped.outer import unseen_rows
+from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, widen_cut
 from dpstats.statistics.clipped.zeros_and_ones import (
     ONE,
     SURE_SCALES,
@@ -162,8 +163,8 @@ def clipped_for(
     shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else shells), left / 3)
     left -= shells_epsilon
     power = 2 if degree >= SQUARES_DEGREE else 1
-    cut, noisy_inside, spent_again = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
-    clip, unseen = cut.clip, unseen_rows(shells_epsilon)
+    cut, noisy_inside, spent_again, outer = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
+    clip, unseen = cut.clip, unseen_rows(shells_epsilon + left - spent_again)
     if clip is None and middle.place in (ZERO, ONE):  # no cells: there is epsilon left to count them
         counted = _with_units(column, release_zeros_and_ones(column, left - spent_again, rng), degree, rng)
         return _of_zeros_and_ones(counted, middle.place, degree, epsilon)
@@ -171,7 +172,11 @@ def clipped_for(
         return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon, unseen)
     if degree == MEAN_DEGREE and limits.noisy_rows < FEW_ROWS:
         degree = DEGREE
-    cells = with_units(column, clip, release_cells(column, clip, degree, left - spent_again, rng), rng)
+    cells = release_cells(column, clip, degree, left - spent_again, rng, outer.edges if outer else NO_EDGES)
+    if outer is not None:
+        cells, astray = outer.judged(cells, Frame.of(clip), power)
+        cut = replace(cut, astray=cut.astray or astray)
+    cells = with_units(column, clip, cells, rng)
     return Clipped(cut, cells, Frame.of(clip), cells.total(0), epsilon, unseen)
 
 
@@ -190,7 +195,7 @@ def _of_zeros_and_ones(counted: ZerosAndOnes, middle: int, degree: int, epsilon:
     return Clipped(cut, counted.cells(degree), Frame(0.5, 0.5), counted.noisy_rows, epsilon, unseen, counted)
 
 
-@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=one_step)
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=5, by_unit=one_step)
 def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of the rows, cut off at private limits."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE if question.interval is None else MEAN_DEGREE)
@@ -198,7 +203,7 @@ def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outco
     return judged_clip(question, clipped, Answer(value, interval, clipped_notes(question, clipped)))
 
 
-@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=no_step)
+@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=no_step)
 def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The sum of the rows, cut off at private limits; its interval is for the sum of these very rows."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE)
@@ -210,13 +215,13 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcom
         return _judged_sum(question, clipped, value, interval)
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
-    weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
+    weights = frame.centre / size + frame.radius / size * cells.weights(1)
     value = held(size * inner_product(weights, cells.noisy))
     interval = None
     if question.interval is not None:
         level = float(question.interval)
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
-        below, above = (sum(lost) for lost in zip(clipped.cut.lost, clipped.cut.suspected, strict=True))
+        below, above = (lost + frame.radius * slack for lost, slack in zip(clipped.cut.lost, cells.slack(1), strict=True))
         low, high = value - half - below, value + half + above
         interval = Interval(held(low), held(high), level, SUM_ERROR)
     return _judged_sum(question, clipped, value, interval)
@@ -283,8 +288,8 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     half = frame.radius * (below + above) / 2
     rows = max(spread.rows, FEWEST_ROWS)
     lost_below, lost_above = (
-        min(lost / rows, MOST_LOST * half) + suspected / rows
-        for lost, suspected in zip(clipped.cut.lost, clipped.cut.suspected, strict=True)
+        min(lost / rows, MOST_LOST * half) + frame.radius * slack / rows
+        for lost, slack in zip(clipped.cut.lost, clipped.cells.slack(1), strict=True)
     )
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
     return value, Interval(held(low), held(high), float(level), WHOLE_ERROR)

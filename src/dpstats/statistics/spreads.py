@@ -22,7 +22,7 @@ from dpstats.foundations.registry import Answer, Outcome, Question, method
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.by_unit import one_step
 from dpstats.statistics.cards import interval_for, register_number
-from dpstats.statistics.clipped.cells import weights_of
+from dpstats.statistics.clipped.cells import NoisyCells
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
 from dpstats.statistics.clipped.zeros_and_ones import ZerosAndOnes
 from dpstats.statistics.floors import Floor
@@ -56,13 +56,13 @@ class Variance:
     high: float
 
 
-@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=one_step)
+@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=one_step)
 def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The variance of the rows, cut off at private limits."""
     return _answer(column, question, rng, lambda variance, radius: variance * radius * radius)
 
 
-@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=one_step)
+@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=one_step)
 def std_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The square root of the variance."""
     return _answer(column, question, rng, lambda variance, radius: math.sqrt(variance) * radius)
@@ -86,21 +86,31 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
         return _of_share(clipped.counted, level)
     cells = clipped.cells
     rows = max(cells.total(0), FEWEST_ROWS)
-    mean, second, third, fourth = (cells.total(power) / rows for power in range(1, 5))
-    least = math.sqrt(cells.noise_variance(weights_of(cells.degree, 2))) / rows / 4  # a noisy variance near 0 says no more
+    mean, second = (cells.total(power) / rows for power in (1, 2))
+    least = math.sqrt(cells.noise_variance(cells.weights(2))) / rows / 4  # a noisy variance near 0 says no more
     value = max(second - mean**2, least) * rows / (rows - 1)
-    spread = max(fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4 - value**2, value**2 / 2)
-    weights = weights_of(cells.degree, 2) - second - 2 * mean * (weights_of(cells.degree, 1) - mean)
+    spread = _spread_of_squares(cells, value)
+    weights = cells.weights(2) - second - 2 * mean * (cells.weights(1) - mean)
     noise = cells.noise_variance(weights) / rows**2
     if level is None:
         return Variance(value, 0.0, math.inf)
-    total = spread / rows * cells.stretch(spread * rows) + noise
+    units_stretch = cells.stretch(_spread_of_squares(cells.inside, 0.0) * max(cells.inside.total(0), FEWEST_ROWS))
+    total = spread / rows * units_stretch + noise
     kurtosis = laplace_kurtosis(weights) * (noise / total) ** 2
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
     lost = clipped.cut.lost_squares(clipped.frame.radius) / rows
     stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
-    suspected = clipped.cut.suspected_squares(clipped.frame.radius) / rows
-    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value) + suspected)
+    less, more = (slack / rows for slack in cells.slack(2))
+    low = max(value * math.exp(-reach) - less, 0.0)
+    return Variance(value, low, value * stretch + min(lost, MOST_LOST * value) + more)
+
+
+def _spread_of_squares(cells: NoisyCells, variance: float) -> float:
+    """The variance of the rows' squared distances from their mean, where the mean of these is at least a number."""
+    rows = max(cells.total(0), FEWEST_ROWS)
+    mean, second, third, fourth = (cells.total(power) / rows for power in range(1, 5))
+    square = max(second - mean**2, variance)
+    return max(fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4 - square**2, square**2 / 2)
 
 
 def _of_share(counted: ZerosAndOnes, level: Fraction | None) -> Variance:

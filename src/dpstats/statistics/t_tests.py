@@ -63,7 +63,7 @@ TWO_SAMPLE_T_TEST = register_test(
 )
 
 
-@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=lambda question: 1)
+@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=lambda question: 1)
 def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of clipped rows against a number."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)

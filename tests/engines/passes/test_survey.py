@@ -332,8 +332,8 @@ def test_a_mean_of_rows_in_random_order_takes_two_passes_where_their_number_is_k
     ):
         store = CountedStore({"x": Numbers(rows)}, {"x": ColumnType.NUMBER}, range(0, LARGE, 9000))
         column = open_column(store, TableView(store.columns), "x", True)
-        clipped_for(column, Fraction(1), seeded(5), 2, 0.0)
-        assert store.runs <= 2
+        clipped_for(column, Fraction(1), seeded(1), 2, 0.0)
+        assert store.runs <= 2, "counts around the cut, beyond it and in outer cells are made together"
 
 
 def test_a_clip_is_guessed_from_any_rows(ugly: Any) -> None:

@@ -116,8 +116,6 @@ class Lost:
 
     distances: float
     squares: float
-    suspected: tuple[float, float] = (0.0, 0.0)
-    """The same two of rows far out that two looks suspect (shells.py), beside those of the tail."""
 
 
 @dataclass(frozen=True)
@@ -150,16 +148,6 @@ class Cut:
             for tail, end, counted in self._sides(1.0)
         )
         return below, above
-
-    @property
-    def suspected(self) -> tuple[float, float]:
-        """What suspected rows far out may lose below and above, all together, beside `lost`."""
-        below, above = (counted.suspected[0] * end if counted else 0.0 for _, end, counted in self._sides(1.0))
-        return below, above
-
-    def suspected_squares(self, radius: float) -> float:
-        """The same of their squared distances, on both sides together, in squares of a radius."""
-        return sum(counted.suspected[1] * end * end for _, end, counted in self._sides(radius) if counted)
 
     def lost_squares(self, radius: float) -> float:
         """What the rows beyond the cut may lose of their squared distances, all together, in squares of a radius."""

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Clip
-from dpstats.statistics.clipped.cells import Floats, NoisyCells, weights_of
+from dpstats.statistics.clipped.cells import Floats, NoisyCells
 
 _LAPLACE_KURTOSIS = 3.0
 _NORMAL = NormalDist()
@@ -76,30 +76,40 @@ class Spread:
 
 def mean_of(cells: NoisyCells) -> float:
     """The mean of the rows in u, from cells of any degree from 1 on."""
-    return max(-1.0, min(1.0, cells.total(1) / max(cells.total(0), FEWEST_ROWS)))
+    least, most = min([-1.0, *cells.near, *cells.far]), max([1.0, *cells.near, *cells.far])
+    return float(max(least, min(most, cells.total(1) / max(cells.total(0), FEWEST_ROWS))))
 
 
 def spread_of(cells: NoisyCells) -> Spread:
     """The mean of the rows in u, and how certain it is; the cells are of degree 2 or more."""
     rows = max(cells.total(0), FEWEST_ROWS)
-    first = weights_of(cells.degree, 1)
+    first = cells.weights(1)
     mean = mean_of(cells)
     square = cells.total(2) / rows
     variance = max(square - mean**2, 0.0) + CAUTION * variance_doubt(cells)
     skew = 0.0
-    if cells.degree >= 3:
-        third = cells.total(3) / rows - 3 * mean * square + 2 * mean**3
-        skew = third / (6 * variance * rows) if variance > 0 else 0.0
+    if variance > 0 and cells.degree >= 3:
+        skew = (cells.total(3) / rows - 3 * mean * square + 2 * mean**3) / (6 * variance * rows)
+    elif variance > 0:
+        skew = _cubes_outside(cells, mean) / (6 * variance * rows**2)
     weights = first - mean
-    stretch = cells.stretch(variance * rows)
+    stretch = spread_of(cells.inside).stretch if len(cells.near) and cells.units else cells.stretch(variance * rows)
     noise = cells.noise_variance(weights) / rows**2
     return Spread(rows, mean, variance / rows * stretch, noise, laplace_kurtosis(weights), skew, stretch)
+
+
+def _cubes_outside(cells: NoisyCells, mean: float) -> float:
+    """The sum of the cubes of distances from the mean over the rows in shells, which weigh more than all others."""
+    return math.fsum(
+        max(float(rows), 0.0) * ((near + far) / 2 - mean) ** 3
+        for rows, near, far in zip(cells.noisy[cells.degree + 1 :], cells.near.tolist(), cells.far.tolist(), strict=True)
+    )
 
 
 def variance_doubt(cells: NoisyCells) -> float:
     """The standard deviation that the noise gives to the variance of the rows in u; the cells are of degree 2 or more."""
     rows, mean = max(cells.total(0), FEWEST_ROWS), mean_of(cells)
-    first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
+    first, second = cells.weights(1), cells.weights(2)
     return math.sqrt(cells.noise_variance(second - cells.total(2) / rows - 2 * mean * (first - mean))) / rows
 
 

@@ -63,9 +63,14 @@ class Thinning:
         expected = self.rows * _shares()[self.laws, octave]
         return inner_product(self.weights, expected) / math.fsum(self.weights)
 
-    def lost(self, end: int, power: int, quantile: float) -> float:
-        """A quantile of what rows lose at a cut of `ENDS`, of a power of their distance; the place is the unit of distance."""
+    def lost(self, end: int, power: int, quantile: float, apart: int = 0) -> float:
+        """A quantile of what rows lose at a cut of `ENDS`, of a power of their distance; the place is the unit of distance.
+
+        Rows from `apart` half octaves beyond the cut on, if any, lose the cut itself as well.
+        """
         lost = self.rows * _lost_table(power)[self.laws, ENDS.index(end)]
+        if apart:
+            lost = lost + self.rows * place_of(end) ** power * _beyond_table(place_of(end + apart))[self.laws]
         order = np.argsort(lost, kind="stable")
         passed = np.cumsum(self.weights[order])
         return float(lost[order[int(np.searchsorted(passed, quantile * passed[-1]))]])
@@ -121,6 +126,12 @@ def _law_weights() -> Floats:
 def _shares() -> Floats:
     """For each law the rows in each of `OCTAVES`, over those beyond the place."""
     return np.array([[_beyond(*law, 2.0**octave) - _beyond(*law, 2.0 ** (octave + 1)) for octave in OCTAVES] for law in _laws()])
+
+
+@lru_cache
+def _beyond_table(place: float) -> Floats:
+    """For each law the rows beyond a place, over those beyond 1."""
+    return np.array([_beyond(*law, place) for law in _laws()])
 
 
 @lru_cache

@@ -153,7 +153,10 @@ def mean_of(clipped: Clipped, epsilon: float) -> Contrast:
         spread.noise_kurtosis,
         radius * spread.skew,
     )
-    lost_below, lost_above = (ALLOWED_LOSS * lost / max(spread.rows, FEWEST_ROWS) for lost in clipped.cut.lost)
+    lost_below, lost_above = (
+        (ALLOWED_LOSS * lost + frame.radius * slack) / max(spread.rows, FEWEST_ROWS)
+        for lost, slack in zip(clipped.cut.lost, clipped.cells.slack(1), strict=True)
+    )
     seen = spread.rows * epsilon >= SEEN_NATS and SMALLEST_RADIUS <= frame.radius <= LARGEST_RADIUS
     return Contrast(scaled, seen, lost_below, lost_above)
 
