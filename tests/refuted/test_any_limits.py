@@ -15,6 +15,7 @@ from dpstats.foundations.results import Release
 from dpstats.statistics import correlations, means, winsorized
 from dpstats.statistics.clipped.clips import FINEST, LARGEST, clip_between
 from dpstats.statistics.clipped.margins import Frame
+from dpstats.statistics.testing import group_cuts
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, ordinal_of
 from dpstats.statistics.universal.limits import EMPTY, Limits, Side
 from dpstats.statistics.universal.order import Place
@@ -71,7 +72,8 @@ def any_draws(monkeypatch: pytest.MonkeyPatch) -> random.Random:
     """What is drawn privately lies anywhere, by the chooser that comes back."""
     chooser = random.Random(4)
     monkeypatch.setattr(correlations, "draw_limits", lambda _column, epsilon, _rng: any_limits(chooser, epsilon))
-    monkeypatch.setattr(means, "limits_around", lambda _middle, epsilon, _spent: any_limits(chooser, epsilon))
+    monkeypatch.setattr(group_cuts, "draw_limits", lambda _column, epsilon, _rng, **_: any_limits(chooser, epsilon))
+    monkeypatch.setattr(means, "limits_around", lambda _middle, epsilon, _spent, **_: any_limits(chooser, epsilon))
     monkeypatch.setattr(
         winsorized,
         "draw_share",

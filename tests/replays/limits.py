@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.clipped import cells, shells, zeros_and_ones
+from dpstats.statistics.testing import group_cuts
 from dpstats.statistics.universal import limits
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import Piece
@@ -49,7 +50,7 @@ class Replay:
             stack.enter_context(patch.object(limits, "_noisy_count", self._count))
             stack.enter_context(patch.object(limits, "draw_piece", self._draw))
             stack.enter_context(patch.object(limits, "_noisy_counts", self._counts))
-            for module in (shells, zeros_and_ones, cells):
+            for module in (shells, zeros_and_ones, cells, group_cuts):
                 stack.enter_context(patch.object(module, "release_counts", self._counts))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))

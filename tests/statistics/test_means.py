@@ -175,8 +175,8 @@ def test_limits_and_cells_together_spend_exactly_the_epsilon_of_a_row(
     spent: list[Fraction] = []
     real_limits, real_shells, real_cells = limits.limits_around, shells.widen_cut, cells.release_cells
 
-    def watch_limits(*others: Any) -> Any:
-        found = real_limits(*others)
+    def watch_limits(*others: Any, **named: Any) -> Any:
+        found = real_limits(*others, **named)
         spent.append(found.spent)
         return found
 
@@ -201,7 +201,7 @@ def test_limits_and_cells_together_spend_exactly_the_epsilon_of_a_row(
 
 def test_the_card_depends_on_the_released_limits_and_the_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = limits.draw_limits(as_column(rows("normal")), Fraction(1), seeded(1))
-    monkeypatch.setattr(means, "limits_around", lambda *others: fixed)
+    monkeypatch.setattr(means, "limits_around", lambda *others, **named: fixed)
     monkeypatch.setattr(means, "widen_cut", lambda column, cut, *others: shells.Widened(cut, 1000, Fraction(0)))
     cards = [replied(dp.mean(data, epsilon=1, rng=seeded(2))).notes for data in (rows("normal"), rows("lognormal"), rows("tiny"))]
     assert cards[0] == cards[1] == cards[2]

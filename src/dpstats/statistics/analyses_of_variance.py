@@ -33,15 +33,16 @@ from dpstats.foundations.text_tables import counted
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.clipped.margins import spread_of, variance_doubt
-from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.means import ASTRAY, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
 from dpstats.statistics.testing.between_groups import SIMULATED, MeansVerdict, judge_means
 from dpstats.statistics.testing.contrasts import difference_at_common_limits, mean_of
-from dpstats.statistics.testing.cuts import cut_for_test
+from dpstats.statistics.testing.group_cuts import draw_group_cut
 from dpstats.statistics.testing.noise import Floats, simulator
+from dpstats.statistics.testing.one_column import TEST_LOSS
 from dpstats.statistics.testing.parameters import MOST_LABELS, checked_list, show_labels
 from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test, simulated_text
-from dpstats.statistics.universal.limits import draw_limits
 
 FIND_GROUPS_SHARE = Fraction(1, 6)
 """The part of epsilon that finds groups, where none are listed."""
@@ -94,8 +95,8 @@ def _check_groups(question: Question) -> None:
     ANOVA,
     "clipped",
     claim=T_CLAIM,
-    loss=CLIPPED_LOSS,
-    version=2,
+    loss=TEST_LOSS,
+    version=3,
     check=_check_groups,
     by_unit=lambda question: len(question.arguments["groups"]),
 )
@@ -110,7 +111,7 @@ def anova_clipped(table: Table, question: Question, rng: RandomSource) -> Outcom
     "thresholded",
     claim="(epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off",
     needs_delta=True,
-    version=2,
+    version=3,
     by_unit=as_alike,
 )
 def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Outcome:
@@ -131,10 +132,10 @@ def anova_thresholded(table: Table, question: Question, rng: RandomSource) -> Ou
 
 def compare_groups(table: Table, groups: Sequence[Any], epsilon: Fraction, question: Question, rng: RandomSource) -> Outcome:
     """The test on groups that are known, for one row added or removed."""
-    limits = draw_limits(table.column(0), epsilon, rng)
-    cut = cut_for_test(limits)
+    drawn = draw_group_cut(table.column(0), epsilon, rng)
+    cut, limits = drawn.cut, drawn.limits
     columns = table.columns_by_label(0, 1, groups)
-    parts = [cells_at(column, cut, limits.noisy_rows, epsilon - limits.spent, rng) for column in columns]
+    parts = [cells_at(column, cut, limits.noisy_rows, epsilon - drawn.spent, rng) for column in columns]
     contrasts = [mean_of(part, float(epsilon)) for part in parts]
     rows = tuple(each.spread.rows for each in contrasts)
     seen = parts[0].cells is not None and all(each.seen for each in _pairs(parts, float(epsilon)))
@@ -145,6 +146,8 @@ def compare_groups(table: Table, groups: Sequence[Any], epsilon: Fraction, quest
         return ROWS_FLOOR.judge(question, limits.noisy_rows, answer)
     if min(rows) < GROUP_FLOOR.rows_at(question):
         return GROUP_FLOOR.judge(question, min(rows), answer)
+    if drawn.astray:
+        return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
     return ROWS_FLOOR.judge(question, sum(rows), answer)
 
 

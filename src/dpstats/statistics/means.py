@@ -144,26 +144,28 @@ def clipped_for(
     degree: int,
     room: float,
     *,
-    inward: bool = True,
     guess_cut: Callable[[Limits, float], Cut] = cut_at,
     shells: Fraction = SHELLS,
+    reaches: bool = True,
 ) -> Clipped:
-    """Cells of a column at limits of its own, for one row added or removed; `inward` is for `widen_cut`, which gets the cut that
-    `guess_cut` makes of the limits, and the part `shells` of epsilon."""
+    """Cells of a column at limits of its own, with reaches or without, for one row added or removed.
+
+    `widen_cut` gets the cut that `guess_cut` makes of the limits, and the part `shells` of epsilon.
+    """
     expect_power_sums(column, LikelyClip(epsilon, room, degree))
-    middle = draw_middle(column, epsilon, rng)
+    middle = draw_middle(column, epsilon, rng, reaches=reaches)
     is_counted, looked = look_for_zeros_and_ones(column, middle.place, epsilon, rng)
     if is_counted:
         left = epsilon - middle.spent - middle.spent_in_band - looked
         counted = _with_units(column, release_zeros_and_ones(column, left, rng), degree, rng)
         return _of_zeros_and_ones(counted, middle.place, degree, epsilon)
-    limits = limits_around(middle, epsilon, looked)
+    limits = limits_around(middle, epsilon, looked, reaches=reaches)
     left = epsilon - limits.spent
     guess = guess_cut(limits, room)
     shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else shells), left / 3)
     left -= shells_epsilon
     power = 2 if degree >= SQUARES_DEGREE else 1
-    cut, noisy_inside, spent_again, outer = widen_cut(column, guess, shells_epsilon, left, rng, power, inward)
+    cut, noisy_inside, spent_again, outer = widen_cut(column, guess, shells_epsilon, left, rng, power)
     clip, unseen = cut.clip, unseen_rows(shells_epsilon + left - spent_again)
     if clip is None and middle.place in (ZERO, ONE):  # no cells: there is epsilon left to count them
         counted = _with_units(column, release_zeros_and_ones(column, left - spent_again, rng), degree, rng)

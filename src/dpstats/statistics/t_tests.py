@@ -2,8 +2,8 @@
 
 Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
-Why        The cells of the mean (means.py) are all that is read: its limits, the number of rows, their sum and squares. Two
-           groups share the limits of all rows and have no row in common, so that the cells of each take all that the limits left;
+Why        Limits, shells and the cells of a mean (cells.py) are all that is read: the number of rows, their sum and squares. Two
+           groups share the cut of all rows and have no row in common, so that the cells of each take all that the cut left;
            statistic and p-value look at the cells
 Numerics   Exact from the rows to the noisy cells; floats after that
 No reply   Where the noisy number of rows, or that of a group, is too small at this epsilon; costs the same as an answer
@@ -24,7 +24,7 @@ from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.means import CLIPPED_LOSS, DEGREE, WHOLE_ERROR, Clipped, clipped_for, clipped_notes
+from dpstats.statistics.means import ASTRAY, DEGREE, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.testing.contrasts import (
     GROUP_NATS,
     LEAST_TAIL,
@@ -33,17 +33,13 @@ from dpstats.statistics.testing.contrasts import (
     difference_at_common_limits,
     mean_of,
 )
-from dpstats.statistics.testing.cuts import cut_for_mean_test, cut_for_test
+from dpstats.statistics.testing.group_cuts import draw_group_cut
+from dpstats.statistics.testing.one_column import TEST_LOSS, contrast_of, read_for_test
 from dpstats.statistics.testing.parameters import TWO_GROUPS, null_parameter, show_labels
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
-from dpstats.statistics.universal.limits import draw_limits
 
 ROWS_FLOOR, GROUP_FLOOR = Floor(nats=SEEN_NATS), Floor(nats=GROUP_NATS)
 """What limits take, of all rows; and what the mean of a group takes that is cut off at them."""
-ONE_ROOM, ONE_SHELLS = 0.1, Fraction(1, 10)
-"""The room of one column's clip, and the part of epsilon that tells how many rows lie around it. Nothing makes up for what it
-takes on one side, so that a lopsided column gets more room (cuts.py). With shells of 1/5, as a mean has them, noise is larger by
-a sixth; with 1/20 they tell so little that the cut moves outward, and power falls by a tenth."""
 T_CLAIM = "pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits"
 T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"
 
@@ -63,23 +59,25 @@ TWO_SAMPLE_T_TEST = register_test(
 )
 
 
-@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=4, by_unit=lambda question: 1)
+@method(T_TEST, "clipped", claim=T_CLAIM, loss=TEST_LOSS, version=5, by_unit=lambda question: 1)
 def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of clipped rows against a number."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    clipped = clipped_for(column, epsilon, rng, DEGREE, ONE_ROOM, inward=False, guess_cut=cut_for_mean_test, shells=ONE_SHELLS)
-    contrast = mean_of(clipped, float(epsilon))
+    clipped = read_for_test(column, epsilon, rng)
+    contrast = contrast_of(clipped, float(epsilon))
     null, rows = float(question.arguments["mean"]), (contrast.spread.rows,)
     answer = t_answer(contrast, null, question, epsilon, "the mean", rows, clipped_notes(question, clipped))
+    if clipped.astray is not None:
+        return Floor.refuse(question, answer, clipped.astray, clipped.astray.reason)
     return ROWS_FLOOR.judge(question, clipped.noisy_rows if clipped.cells is None else rows[0], answer)
 
 
-@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=3, by_unit=lambda question: 2)
+@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=TEST_LOSS, version=4, by_unit=lambda question: 2)
 def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two groups' means; limits are those of all rows, so that groups which are alike lose alike at them."""
     epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
-    limits = draw_limits(table.column(0), epsilon, rng)
-    cut, cells_epsilon = cut_for_test(limits), epsilon - limits.spent
+    drawn = draw_group_cut(table.column(0), epsilon, rng)
+    cut, limits, cells_epsilon = drawn.cut, drawn.limits, epsilon - drawn.spent
     columns = table.columns_by_label(0, 1, groups)
     parts = [cells_at(column, cut, limits.noisy_rows, cells_epsilon, rng) for column in columns]
     contrast = difference_at_common_limits(parts[0], parts[1], float(epsilon))
@@ -90,6 +88,8 @@ def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSourc
         return ROWS_FLOOR.judge(question, limits.noisy_rows, answer)
     if min(rows) < GROUP_FLOOR.rows_at(question):
         return GROUP_FLOOR.judge(question, min(rows), answer)
+    if drawn.astray:
+        return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
     return ROWS_FLOOR.judge(question, sum(rows), answer)
 
 

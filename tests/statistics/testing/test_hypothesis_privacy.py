@@ -120,7 +120,7 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
         kolmogorov.add_laplace,
         median_tests.draw_quantile,
     )
-    real_keys, real_clipped = chi_square.choose_keys, t_tests.clipped_for
+    real_keys, real_column = chi_square.choose_keys, t_tests.read_for_test
 
     def noise(scale: Fraction, size: int, rng: Any) -> Any:
         record.steps.append(1 / scale)
@@ -141,29 +141,30 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
         record.deltas.append(delta)
         return real_keys(counts, epsilon, delta, rng)
 
-    def clipped(column: Any, epsilon: Fraction, *others: Any, **named: Any) -> Any:
+    def one_column(column: Any, epsilon: Fraction, rng: Any) -> Any:
         before = [*record.steps, epsilon]
-        found = real_clipped(column, epsilon, *others, **named)
-        record.steps[:] = before  # what it spends inside is part of that
+        found = real_column(column, epsilon, rng)
+        record.steps[:] = before  # what it spends inside is part of that (test_one_column.py)
         return found
 
     monkeypatch.setattr(testing_tables, "sample_discrete_laplace", noise)
     monkeypatch.setattr(kolmogorov, "add_laplace", add)
     monkeypatch.setattr(median_tests, "draw_quantile", draw)
     monkeypatch.setattr(chi_square, "choose_keys", keys)
-    real_limits, real_cells = t_tests.draw_limits, t_tests.release_cells
+    real_cut, real_cells = t_tests.draw_group_cut, t_tests.release_cells
 
-    def limits(column: Any, epsilon: Fraction, rng: Any) -> Any:
-        found = real_limits(column, epsilon, rng)
-        record.steps.append(2 * found.spent)  # both groups' rows are in it
+    def cut(column: Any, epsilon: Fraction, rng: Any) -> Any:
+        before = list(record.steps)
+        found = real_cut(column, epsilon, rng)
+        record.steps[:] = [*before, 2 * found.spent]  # both groups' rows are in it
         return found
 
     def cells(column: Any, clip: Any, degree: int, epsilon: Fraction, rng: Any) -> Any:
         record.steps.append(epsilon)
         return real_cells(column, clip, degree, epsilon, rng)
 
-    monkeypatch.setattr(t_tests, "clipped_for", clipped)
-    monkeypatch.setattr(t_tests, "draw_limits", limits)
+    monkeypatch.setattr(t_tests, "read_for_test", one_column)
+    monkeypatch.setattr(t_tests, "draw_group_cut", cut)
     monkeypatch.setattr(t_tests, "release_cells", cells)
     return record
 

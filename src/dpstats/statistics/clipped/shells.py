@@ -156,13 +156,11 @@ class Widened(NamedTuple):
     """Where rows are sought further out."""
 
 
-def widen_cut(
-    column: Column, cut: Cut, epsilon: Fraction, left: Fraction, rng: RandomSource, power: int = 1, inward: bool = True
-) -> Widened:
+def widen_cut(column: Column, cut: Cut, epsilon: Fraction, left: Fraction, rng: RandomSource, power: int = 1) -> Widened:
     """The cut, moved to where noisy shells suggest.
 
     The shells cost epsilon, for one row added or removed, and further looks, where they are due, a part of what is `left` for the
-    cells, which tell the mean of a `power` of the rows. Without `inward` the cut only moves outward.
+    cells, which tell the mean of a `power` of the rows.
     """
     distances = cut.middle - cut.low, cut.high - cut.middle
     shells = [
@@ -187,7 +185,7 @@ def widen_cut(
             side.found_again(count, 1 / float(again), power) if side.is_empty else side.seen_again(count, 1 / float(again))
             for side, count in zip(sides, counts, strict=True)
         ]
-    ends = _best_ends(sides, 1 / float(left - again), power, inward)
+    ends = _best_ends(sides, 1 / float(left - again), power)
     down, tail_below, lost_below = sides[0].cut_at(ends[0])
     up, tail_above, lost_above = sides[1].cut_at(ends[1])
     low, high = max(-LARGEST, cut.middle - down), min(LARGEST, cut.middle + up)
@@ -333,11 +331,11 @@ class _CountedSide:
         found.open = []
         return found
 
-    def lost(self, power: int, inward: bool) -> dict[int, float]:
+    def lost(self, power: int) -> dict[int, float]:
         """What is likely lost at each end that the side may be cut at, of a power of distances, in that power of the guess."""
         if self.thinning is None:
             return {0: 0.0}
-        return {end: self.thinning.lost(end, power, LIKELY) for end in ENDS if inward or end >= 0}
+        return {end: self.thinning.lost(end, power, LIKELY) for end in ENDS}
 
     def squares(self, power: int) -> float:
         """About the sum of the squares of a power of the distances in the shells inside, in that power of the guess."""
@@ -407,14 +405,14 @@ class _ShellCounts(NamedTuple):
         return NoisyLook(self.noisy[place], self.scale)
 
 
-def _best_ends(sides: Sequence[_CountedSide], cells_scale: float, power: int, inward: bool) -> tuple[int, int]:
+def _best_ends(sides: Sequence[_CountedSide], cells_scale: float, power: int) -> tuple[int, int]:
     """The ends of both sides that should make the shortest interval, for sampling error, noise and what is likely lost."""
     whole = max(side.distance for side in sides) or Fraction(1)
     down, up = (float(side.distance / whole) for side in sides)
     sampled = sides[0].squares(power) * down ** (2 * power) + sides[1].squares(power) * up ** (2 * power)
     best, shortest = (0, 0), math.inf
-    lost_above = sides[1].lost(power, inward)
-    for lower, lost in sides[0].lost(power, inward).items():
+    lost_above = sides[1].lost(power)
+    for lower, lost in sides[0].lost(power).items():
         for upper, lost_too in lost_above.items():
             noise = NOISE[power] * cells_scale * (down * place_of(lower) + up * place_of(upper)) ** power
             length = LENGTH * math.sqrt(sampled + noise**2) + lost * down**power + lost_too * up**power

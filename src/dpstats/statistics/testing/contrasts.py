@@ -19,9 +19,10 @@ from dpstats.statistics.testing.cuts import likely_lost
 from dpstats.statistics.testing.results import GREATER, LESS
 
 ALLOWED_LOSS = 0.15
-"""The part of what a clip may lose, as it is reckoned for a mean, that a test of one mean allows for."""
-EITHER_LOSS = 0.05
-"""The part of what a clip that groups share may lose that is allowed for in a difference however alike they look."""
+"""The part of what a clip may lose, as it is reckoned for a mean, that one mean allows for; a test of it: one_column.LENGTH."""
+EITHER_LOSS = 0.02
+"""The part of what a clip that groups share may lose that is allowed for in a difference however alike they look: about a tenth
+of a standard error where they are cut at four scales (cuts.py)."""
 ALIKE_REACH, REACH_DOUBT, NET_LOSS, MOST_NET = 0.25, 0.7, 4.0, 2.0
 """Groups that differ in how far their rows reach towards an end by less than this part of it, beyond so many deviations of its
 noise, count as alike: they lose alike there. Beyond that so many times what the clip may take from all rows is allowed for, and
@@ -29,7 +30,8 @@ MOST_NET is the largest part that is counted.
 
 Chosen on drawn groups of the same mean and different tails (exponential against its mirror image, lognormal with 1 and .5, Pareto
 against exponential; 80 tables each): half of NET_LOSS lets them differ in twice as many tables as allowed, and twice of it takes
-less than .02 of the power of groups that are alike."""
+less than .02 of the power of groups that are alike. With 0.15,
+0.5 and 6 the analysis of variance finds 45 and not 60% of effects among exponential groups (60 samples)."""
 NOISE_OF_REACH = 1.8
 """The noise of a reach, in units of 1 / epsilon rows: the cells (0, 1/3, -2/3, 1) add up to d**2 (1 + d) / 2."""
 GROUP_NATS = 40.0

@@ -86,6 +86,11 @@ MIDDLE = Share(55, Fraction(4, 100), Fraction(25, 100))
 SIDE = Share(25, Fraction(3, 100), Fraction(10, 100))
 SCALE = Share(30, Fraction(3, 100), Fraction(25, 100))
 REACH = Share(50, Fraction(15, 100), Fraction(18, 100))
+SCALE_ALONE = Share(40, Fraction(3, 100), Fraction(25, 100))
+"""Of limits without reaches: no later draw makes up for a scale that was drawn astray. With 30 nats 1 of 300 was, of 1,000 normal
+rows at epsilon 1."""
+INNER_ALONE = Share(60, Fraction(6, 100), Fraction(18, 100))
+"""What the draw within the middle's band takes then: about what a side does."""
 
 
 GIVING_WAY = Fraction(14, 10)
@@ -122,7 +127,7 @@ class Limits:
     spent: Fraction
 
 
-def largest_loss(between: Sequence[Shares] = ((),)) -> Fraction:
+def largest_loss(between: Sequence[Shares] = ((),), *, reaches: bool = True) -> Fraction:
     """At most rho / epsilon**2 of the limits together with one step of Laplace noise that spends all the rest of epsilon.
 
     `between` lists what steps of Laplace noise may take between the middle and the sides, which may then be left out. Noise
@@ -132,13 +137,13 @@ def largest_loss(between: Sequence[Shares] = ((),)) -> Fraction:
     none = Fraction(0)
     counts = list(product(SIDE.ends(), (none, RECOUNT_SHARE)))
     sides: list[tuple[Shares, Shares]] = [(each, ()) for each in counts]
-    sides += product(counts, product(SCALE.ends(), REACH.ends()))
+    sides += product(counts, product(SCALE.ends(), REACH.ends()) if reaches else [(scale,) for scale in SCALE_ALONE.ends()])
     sides += [((*each, OCTAVES_SHARE), ()) for each in counts]
     losses = []
     for middle, steps in product(MIDDLE.ends(), between):
         part = 1 - GIVING_WAY * sum(steps, none)
         courses = [(tuple(part * share for share in noises), tuple(part * share for share in draws)) for noises, draws in sides]
-        courses += [((), (inner,)) for inner in REACH.ends()]  # of a row in the middle's band
+        courses += [((), (inner,)) for inner in (REACH if reaches else INNER_ALONE).ends()]  # of a row in the middle's band
         courses += [((), ())] if steps else []  # without sides
         for noises, draws in courses:
             losses.append(_loss_of([ROWS_SHARE, *steps, *noises], [middle, *draws]))
@@ -247,13 +252,13 @@ class Middle:
     """On the place in the band: rows of the sides have no part in it."""
 
 
-def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
+def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource, *, reaches: bool = True) -> Limits:
     """Draw them out of the epsilon of a whole statistic, for one row added or removed; `spent` says how much of it was used."""
-    return limits_around(draw_middle(column, epsilon, rng), epsilon)
+    return limits_around(draw_middle(column, epsilon, rng, reaches=reaches), epsilon, reaches=reaches)
 
 
-def draw_middle(column: Column, epsilon: Fraction, rng: RandomSource) -> Middle:
-    """Draw the middle out of the epsilon of a whole statistic."""
+def draw_middle(column: Column, epsilon: Fraction, rng: RandomSource, *, reaches: bool = True) -> Middle:
+    """Draw the middle out of the epsilon of a whole statistic; `reaches` says whether `limits_around` will draw them."""
     expect_windows(column, _likely_windows(epsilon))
     line = _Line(column, rng)
     raw_rows = line.raw_rows
@@ -265,13 +270,17 @@ def draw_middle(column: Column, epsilon: Fraction, rng: RandomSource) -> Middle:
     raw_ranks = _ranks_at(column, band)
     inner_epsilon = Fraction(0)
     if band.first < band.last:
-        inner_epsilon = epsilon * REACH.of(noisy_rows * epsilon)
+        noisy_nats = noisy_rows * epsilon
+        inner_epsilon = epsilon * (REACH if reaches else INNER_ALONE).of(noisy_nats)
         middle = _LinePart(line, band, raw_ranks, DigitBands(DIGITS)).median(inner_epsilon, INNER_CLIP)
     return Middle(line, band, raw_ranks, middle.last, noisy_rows, rows_epsilon + middle_epsilon, inner_epsilon)
 
 
-def limits_around(middle: Middle, epsilon: Fraction, spent_between: Fraction = Fraction(0)) -> Limits:
-    """The limits on either side of a middle, of the same epsilon, of which other steps have spent a part meanwhile."""
+def limits_around(middle: Middle, epsilon: Fraction, spent_between: Fraction = Fraction(0), *, reaches: bool = True) -> Limits:
+    """The limits on either side of a middle, of the same epsilon, of which other steps have spent a part meanwhile.
+
+    Without `reaches`, a side ends at its scale, beyond which half of its rows lie, and what a reach would take is left.
+    """
     line, place, (raw_below, raw_up_to) = middle.line, middle.place, middle.raw_ranks
     left = epsilon - GIVING_WAY * spent_between
     below = _LinePart(line, (_EVERYWHERE[0], middle.band.first - 1), (0, raw_below), DistanceBands(place, upward=False))
@@ -280,7 +289,7 @@ def limits_around(middle: Middle, epsilon: Fraction, spent_between: Fraction = F
     looks = [_Look(part, upward, left, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
-        likely = look.at(place, likely).scale
+        likely = look.at(place, likely, reaches).scale
     spent = middle.spent + spent_between + max(middle.spent_in_band, *(look.spent for look in looks))
     return Limits(fraction_of(place), looks[0].side, looks[1].side, middle.noisy_rows, spent)
 
@@ -302,8 +311,8 @@ class _Look:
         else:
             self._is_thin = False
 
-    def at(self, middle: int, likely: Fraction) -> Side:
-        """Take the steps that are left."""
+    def at(self, middle: int, likely: Fraction, reaches: bool) -> Side:
+        """Take the steps that are left; without `reaches`, not the last one."""
         part = self._part
         if self._is_thin or part.low == part.high:
             return self.side
@@ -311,11 +320,16 @@ class _Look:
         if noisy_nats < DRAWN_NATS:
             self.side = self._in_octaves(middle, likely)
             return self.side
-        scale_epsilon, reach_epsilon = (self._epsilon * share.of(noisy_nats) for share in (SCALE, REACH))
-        self.spent += scale_epsilon + reach_epsilon
+        scale_epsilon = self._epsilon * (SCALE if reaches else SCALE_ALONE).of(noisy_nats)
+        self.spent += scale_epsilon
         (around,) = stretches_of([shells_around(part.low, part.high, middle, self._upward, likely)])
         typical = part.median(scale_epsilon, SIDE_CLIP, around)
         scale = self._distance(typical, middle)
+        if not reaches:
+            self.side = Side(self.noisy_rows, scale, scale, max(Fraction(self.noisy_rows, 2), Fraction(1)))
+            return self.side
+        reach_epsilon = self._epsilon * REACH.of(noisy_nats)
+        self.spent += reach_epsilon
         weights = flat_up_to(_octaves_to_reach(noisy_nats * reach_epsilon / self._epsilon))
         (beside,) = stretches_of([shells_beside(part.low, part.high, 1, middle, scale, self._upward, weights)])
         beside += tied_in(part.low, part.high, typical, self._outer_end(typical))
