@@ -47,11 +47,11 @@ class Replay:
     def run(self, mechanism: Callable[[Column], Any], column: Column) -> Any:
         """Run a mechanism with its noise and draws replaced."""
         with ExitStack() as stack:
-            stack.enter_context(patch.object(limits, "_noisy_count", self._count))
+            stack.enter_context(patch.object(limits, "noisy_count", self._count))
             stack.enter_context(patch.object(limits, "draw_piece", self._draw))
-            stack.enter_context(patch.object(limits, "_noisy_counts", self._counts))
+            stack.enter_context(patch.object(limits, "noisy_counts", self._counts))
             for module in (shells, zeros_and_ones, cells, group_cuts):
-                stack.enter_context(patch.object(module, "release_counts", self._counts))
+                stack.enter_context(patch.object(module, "noisy_counts", self._counts))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))
             return mechanism(column)

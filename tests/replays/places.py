@@ -33,13 +33,11 @@ class PlaceReplay(Replay):
 
     def run(self, mechanism: Callable[[Column], Any], column: Column) -> Any:
         """Run a mechanism with its coins, noise and draws replaced."""
-        raw_rows = column.count()
         with ExitStack() as stack:
-            for counting in (intervals, tails, winsorized):
-                stack.enter_context(patch.object(counting, "sample_discrete_laplace", self._noise_on(lambda: raw_rows)))
+            for counting in (intervals, looks, tails, winsorized):
+                stack.enter_context(patch.object(counting, "noisy_count", self._count))
             stack.enter_context(patch.object(grain, "raw_grain", self._keep_grain))
-            stack.enter_context(patch.object(grain, "sample_discrete_laplace", self._noise_on(lambda: self._raw_grain)))
-            stack.enter_context(patch.object(looks, "noisy_count", self._count))
+            stack.enter_context(patch.object(grain, "sample_discrete_laplace", self._grain_noise))
             for drawing in (single, order, outward, ends):
                 stack.enter_context(patch.object(drawing, "draw_piece", self._draw))
             stack.enter_context(patch.object(order.Order, "_draw_coins", lambda order, *groups: fixed_cells(*groups)))
@@ -47,15 +45,11 @@ class PlaceReplay(Replay):
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))
             return mechanism(column)
 
-    def _noise_on(self, raw_number: Callable[[], int]) -> Callable[..., list[int]]:
-        """Noise that takes a raw number where the course has it."""
-
-        def noise(scale: Fraction, size: int, rng: RandomSource) -> list[int]:
-            noisy: int = self._next(lambda: raw_number() + self._push(scale))
-            self._add_noise(noisy - raw_number(), scale)
-            return [noisy - raw_number()]
-
-        return noise
+    def _grain_noise(self, scale: Fraction, size: int, rng: RandomSource) -> list[int]:
+        """Noise that takes the raw grain where the course has it."""
+        noisy: int = self._next(lambda: self._raw_grain + self._push(scale))
+        self._add_noise(noisy - self._raw_grain, scale)
+        return [noisy - self._raw_grain]
 
     def _keep_grain(self, window: OrderWindow, quantile: Fraction, reach: int) -> int:
         self._raw_grain = _raw_grain(window, quantile, reach)

@@ -19,11 +19,11 @@ from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.mechanisms.thresholding import threshold_for
+from dpstats.statistics import histograms
 from dpstats.statistics.binned import edges as edges_module
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.histograms import raw_label_counts
-from dpstats.statistics.testing import tables
 from dpstats.testing import seeded
 from tests.laws.histograms import counts_law, joint_law
 from tests.laws.keys import key_law
@@ -181,7 +181,7 @@ class Spending:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.limits: list[Fraction] = []
         self.counts: list[Fraction] = []
-        real_limits, real_noise = edges_module.draw_limits, tables.sample_discrete_laplace
+        real_limits, real_counts = edges_module.draw_limits, edges_module.noisy_counts
 
         def watch_limits(column: Any, epsilon: Fraction, rng: Any) -> Any:
             found = real_limits(column, epsilon, rng)
@@ -189,12 +189,13 @@ class Spending:
             self.limits.append(found.spent)
             return found
 
-        def watch_noise(scale: Fraction, size: int, rng: Any) -> Any:
-            self.counts.append(1 / scale)
-            return real_noise(scale, size, rng)
+        def watch_counts(raw_counts: Any, epsilon: Fraction, rng: Any) -> Any:
+            self.counts.append(epsilon)
+            return real_counts(raw_counts, epsilon, rng)
 
         monkeypatch.setattr(edges_module, "draw_limits", watch_limits)
-        monkeypatch.setattr(tables, "sample_discrete_laplace", watch_noise)
+        for module in (edges_module, histograms):
+            monkeypatch.setattr(module, "noisy_counts", watch_counts)
 
 
 @pytest.mark.parametrize("relation", list(Neighbors))

@@ -171,7 +171,7 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fraction]:
 
         monkeypatch.setattr(intervals, name, watched)
 
-    watch("sample_discrete_laplace", lambda scale, *others: 1 / scale)
+    watch("noisy_count", lambda raw_count, epsilon, rng: epsilon)
     watch("draw_with_measure", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_tail_with_measure", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_places", lambda order, quantiles, epsilon, *others: epsilon)
@@ -383,7 +383,7 @@ def test_no_interval_is_made_where_none_is_asked_for(name: str, paid: dict[str, 
     release = ASKED[name](np.arange(2000.0), epsilon=1, interval=None, rng=seeded(1))
     assert release.interval is None
     assert release.intervals == ()
-    assert paid == {"sample_discrete_laplace": ROWS_SHARE}  # for the number of rows, which says whether there is an answer
+    assert paid == {"noisy_count": ROWS_SHARE}  # for the number of rows, which says whether there is an answer
 
 
 @pytest.mark.parametrize("name", ASKED)

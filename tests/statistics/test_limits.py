@@ -245,7 +245,7 @@ def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy:
 
     real_draw = limits._LinePart.draw
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "_noisy_count", watch_count)
+        patch.setattr(limits, "noisy_count", watch_count)
         patch.setattr(limits._LinePart, "draw", watch_draw)
         found = draw_limits(column, epsilon, seeded(2))
     assert 0 < found.spent < epsilon

@@ -27,7 +27,7 @@ ROWS = (-math.inf, -40.5, -40.0, -3.5, -3.0, 0.0, 0.5, 2.0, 4.5, 5.0, 39.5, 40.0
 def raw_weights(rows: tuple[float, ...], degree: int, edges: OuterEdges, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """Cells and shells without their noise."""
     monkeypatch.setattr(cells, "sample_discrete_laplace", lambda scale, size, rng: np.zeros(size, dtype=np.int64))
-    monkeypatch.setattr(cells, "release_counts", lambda raw_counts, epsilon, rng: raw_counts)
+    monkeypatch.setattr(cells, "noisy_counts", lambda raw_counts, epsilon, rng: raw_counts)
     found = release_cells(as_column(np.array(rows, dtype=float)), CLIP, degree, Fraction(1), seeded(1), edges)
     return np.concatenate([found.outer_below, found.noisy, found.outer_above])
 

@@ -20,6 +20,7 @@ from dpstats.curator.session import Session
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
+from dpstats.mechanisms import discrete_laplace
 from dpstats.statistics import proportions
 from dpstats.statistics.proportions import OTHERS_SHARE, raw_counts_of, release_counts_of
 from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts
@@ -95,7 +96,8 @@ def test_noise_is_drawn_as_the_laws_say(
         asked.append((given, count))
         return np.array([5, -2, 4])[:count]
 
-    monkeypatch.setattr(proportions, "sample_discrete_laplace", drawn)
+    for module in (proportions, discrete_laplace):
+        monkeypatch.setattr(module, "sample_discrete_laplace", drawn)
     counts = release_counts_of(30, 60, 10, EPSILON, neighbors, seeded(1))
     assert asked == scales
     assert (counts.yes, counts.no, counts.others) == expected

@@ -51,9 +51,9 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
     """A record of what is spent, by tests that pass (the first one not, if the record says so)."""
     record = Spending()
 
-    def watch_count(scale: Fraction, size: int, rng: Any) -> Any:
-        record.counts.append(1 / scale)
-        return np.zeros(size, dtype=np.int64)
+    def watch_count(raw_count: int, epsilon: Fraction, rng: Any) -> int:
+        record.counts.append(epsilon)
+        return raw_count
 
     def watch_draw(column: Any, quantiles: Any, epsilon: Fraction, *others: Any, **named: Any) -> Any:
         record.scales.append(epsilon)
@@ -73,7 +73,7 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
 
     real_draw = proposals.draw_quantiles
     for module in (setting, trimmed):
-        monkeypatch.setattr(module, "sample_discrete_laplace", watch_count)
+        monkeypatch.setattr(module, "noisy_count", watch_count)
     monkeypatch.setattr(proposals, "draw_quantiles", watch_draw)
     monkeypatch.setattr(BestTest, "passes", watch_passes)
     monkeypatch.setattr(LaplaceTest, "passes", watch_passes)

@@ -124,7 +124,7 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Fraction]]:
 
         monkeypatch.setattr(winsorized, name, watched)
 
-    watch("sample_discrete_laplace", lambda scale, *others: 1 / scale)
+    watch("noisy_count", lambda raw_count, epsilon, rng: epsilon)
     watch("draw_share", lambda order, part, share, epsilon: epsilon)
     watch("draw_scales", lambda order, place, sides, epsilon: epsilon)
     watch("_draw_beyond", lambda order, middle, scales, trim, epsilon: epsilon)

@@ -10,10 +10,10 @@ from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.universal.bands import Band
 from dpstats.statistics.universal.decimals import lowest_value_at
 from dpstats.statistics.universal.ends import End, EndReach, draw_ends, draw_ends_by_rank
-from dpstats.statistics.universal.looks import noisy_count
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
 from dpstats.statistics.universal.single import Drawn
 

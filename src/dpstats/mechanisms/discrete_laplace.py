@@ -5,6 +5,7 @@ Neighbors  Whichever relation the caller's l1_sensitivity is true for
 Why        The value becomes whole grid units (see grid.py for what rounding does to the sensitivity) and every coordinate
            gets independent noise with P(Z = z) proportional to exp(-|z| / scale), scale = sensitivity in units / epsilon;
            moving the value by k units in total changes any output's probability by a factor of at most exp(k / scale).
+           Counts of disjoint sets of rows are the case without a grid: one row more or less moves one of them by 1
 Numerics   No float is drawn. |Z| - 1 is geometric, the binary digits of a geometric variable are independent coins, and
            each coin is exact (see coins.py). Outputs are grid points, the same ones for every input
 Source     Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009; digits: discrete_laplace.proof.md
@@ -73,6 +74,17 @@ def add_laplace(
     """The coordinates on the grid, with the noise that hides a move by `sensitivity` of all of them together."""
     scale = l1_units(sensitivity, grid, len(raw_coordinates)) / epsilon
     return add_noise(raw_coordinates, sample_discrete_laplace(scale, len(raw_coordinates), rng), grid)
+
+
+def noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
+    """A whole number that moves by at most 1 between neighbours, with noise; it may fall below 0."""
+    return noisy_counts([raw_count], epsilon, rng)[0]
+
+
+def noisy_counts(raw_counts: Sequence[int], epsilon: Fraction, rng: RandomSource) -> list[int]:
+    """The sizes of disjoint sets of rows, of which one moves by at most 1 between neighbours, with noise."""
+    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
+    return [raw + drawn for raw, drawn in zip(raw_counts, noise, strict=True)]
 
 
 def l1_units(sensitivity: Fraction, grid: Grid, coordinates: int) -> Fraction:

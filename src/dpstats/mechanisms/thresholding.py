@@ -21,7 +21,7 @@ from dpstats.foundations.keys import AnyKey, are_plain, in_key_order, plain_key
 from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.rounding import exact_rational
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.mechanisms.distance_tests import noise_quantile
 from dpstats.mechanisms.grid import integer_ratio
 
@@ -43,9 +43,8 @@ def choose_keys(
     source = source_or_system(rng)
     raw_present = _present(raw_counts)
     raw_keys = in_key_order(raw_present)
-    noise = sample_discrete_laplace(noise_scale(epsilon), len(raw_keys), source).tolist()
-    noisy_counts = ((key, raw_present[key] + drawn) for key, drawn in zip(raw_keys, noise, strict=True))
-    return {key: noisy_count for key, noisy_count in noisy_counts if noisy_count >= threshold}
+    noisy = noisy_counts([raw_present[key] for key in raw_keys], spendable_epsilon(epsilon), source)
+    return {key: count for key, count in zip(raw_keys, noisy, strict=True) if count >= threshold}
 
 
 def threshold_for(epsilon: object, delta: object) -> int:

@@ -28,13 +28,14 @@ from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Ref
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table, most_rows
 from dpstats.foundations.text_tables import counted
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import LABELS, MOST_LABELS, checked_list, labels_parameter
 from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test, simulated_text
-from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge_alike, proportional, release_counts
+from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge_alike, proportional
 
 FIND_SHARE = Fraction(1, 6)
 """The part of epsilon that finds the labels of one column."""
@@ -151,7 +152,7 @@ def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSourc
     labels, chances = zip(*question.arguments["probabilities"], strict=True)
     raw_counts = counts_of(dict(column.most_common(_EVERY_LABEL)), labels)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    noisy = np.array([release_counts(raw_counts, epsilon, rng)], dtype=np.float64)
+    noisy = np.array([noisy_counts(raw_counts, epsilon, rng)], dtype=np.float64)
     expectation = proportional(np.array([[float(chance) for chance in chances]]))
     return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng, most_rows(column))
 
@@ -168,7 +169,7 @@ def independence_answer(
     down, across = labels
     raw_by_text = {(label_text(row), label_text(column)): count for (row, column), count in raw_pairs.items()}
     raw_counts = [raw_by_text.get((label_text(row), label_text(column)), 0) for row in down for column in across]
-    noisy = np.array(release_counts(raw_counts, epsilon, rng), dtype=np.float64).reshape(len(down), len(across))
+    noisy = np.array(noisy_counts(raw_counts, epsilon, rng), dtype=np.float64).reshape(len(down), len(across))
     return counts_answer(noisy, independent, labels, (len(down) - 1) * (len(across) - 1), epsilon, question, rng, alike)
 
 

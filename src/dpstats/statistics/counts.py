@@ -14,7 +14,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.by_unit import no_step
 
 COUNT = register(
@@ -32,10 +32,10 @@ COUNT = register(
 @method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon", version=2, by_unit=no_step)
 def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The count with discrete Laplace noise."""
-    noisy_count = max(0, column.count() + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))
+    noisy_rows = max(0, noisy_count(column.count(), question.epsilon, rng))
     return Answer(
-        noisy_count,
-        count_interval(noisy_count, question, "the noise, which is all the error there is in this count"),
+        noisy_rows,
+        count_interval(noisy_rows, question, "the noise, which is all the error there is in this count"),
         (
             ("missing values", "rows with null or NaN are not counted"),
             ("public", "the parameters"),

@@ -31,13 +31,13 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.text_tables import counted
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.by_unit import no_step
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 MOST_BINS = 999
@@ -180,9 +180,9 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
     else:
         edges, spent = tuple(float_of(ordinal_of(float(edge))) for edge in bins), Fraction(0)
         public = "the bins and the other parameters"
-    noisy_counts = noisy_counts_between(column, edges, epsilon - spent, rng)
-    answer = _answer(question, _histogram(question, edges, (), noisy_counts, epsilon - spent), public, notes)
-    return EDGES_FLOOR.judge(question, sum(noisy_counts), answer) if isinstance(bins, int) else answer
+    noisy = noisy_counts_between(column, edges, epsilon - spent, rng)
+    answer = _answer(question, _histogram(question, edges, (), noisy, epsilon - spent), public, notes)
+    return EDGES_FLOOR.judge(question, sum(noisy), answer) if isinstance(bins, int) else answer
 
 
 @method(
@@ -209,7 +209,7 @@ def _of_listed_labels(column: Column, bins: Sequence[Any], question: Question, r
     """The rows of each listed label, and of all others together."""
     labels = tuple(plain_key(float(item) if isinstance(item, Fraction) else item) for item in bins)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    return _histogram(question, (), labels, release_counts(raw_label_counts(column, labels), epsilon, rng), epsilon)
+    return _histogram(question, (), labels, noisy_counts(raw_label_counts(column, labels), epsilon, rng), epsilon)
 
 
 def raw_label_counts(column: Column, labels: Sequence[Any]) -> list[int]:

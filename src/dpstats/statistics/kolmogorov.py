@@ -19,7 +19,7 @@ from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table, most_rows
-from dpstats.mechanisms.discrete_laplace import add_laplace
+from dpstats.mechanisms.discrete_laplace import add_laplace, noisy_counts
 from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import count_notes
@@ -27,7 +27,6 @@ from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
 from dpstats.statistics.testing.parameters import TWO_GROUPS, checked_number, checked_scale, choice_parameter, show_labels
 from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test
-from dpstats.statistics.testing.tables import release_counts
 
 GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"
 GAP_LOSS = Fraction(5, 16)
@@ -93,7 +92,7 @@ def release_gap(raw_gap: Fraction, raw_rows: list[int], epsilon: Fraction, rng: 
     """The gap and the numbers of rows, for one row added or removed."""
     rows_epsilon = epsilon * ROWS_SHARE
     gap_epsilon = epsilon - rows_epsilon
-    noisy_rows = release_counts(raw_rows, rows_epsilon, rng)
+    noisy_rows = noisy_counts(raw_rows, rows_epsilon, rng)
     grid = grid_for(GAP_SENSITIVITY / gap_epsilon, None, False)
     (noisy_gap,) = add_laplace([raw_gap], GAP_SENSITIVITY, gap_epsilon, grid, rng)
     return NoisyGap(float(noisy_gap), tuple(map(float, noisy_rows)), float(gap_epsilon), float(rows_epsilon))

@@ -34,6 +34,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.aggregation.aggregators import aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.centred_means import fewest_blocks
 from dpstats.statistics.aggregation.row_blocks import Floats
@@ -45,7 +46,6 @@ from dpstats.statistics.likelihood.block_estimates import (
     blocks_within,
     blocks_without_bounds,
     middle_of,
-    noisy_rows_of,
     votes_of,
 )
 from dpstats.statistics.likelihood.coordinates import Coordinates
@@ -371,7 +371,7 @@ def _blocks(table: Table, question: Question, rng: RandomSource, choose: Any) ->
     if asked != "auto":
         return asked, question.epsilon, None
     rest = question.epsilon * (1 - ROWS_SHARE)
-    noisy_rows = noisy_rows_of(table.column(0).count(), question.epsilon * ROWS_SHARE, rng)
+    noisy_rows = max(1, noisy_count(table.column(0).count(), question.epsilon * ROWS_SHARE, rng))
     return choose(noisy_rows, rest), rest, noisy_rows
 
 

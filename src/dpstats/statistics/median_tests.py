@@ -20,6 +20,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table, most_rows
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.chi_square import COUNTS_RETURNS, counts_result, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
@@ -27,7 +28,7 @@ from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_note
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
 from dpstats.statistics.testing.parameters import labels_parameter, show_labels
 from dpstats.statistics.testing.results import CountsResult, answer_of_test, register_test
-from dpstats.statistics.testing.tables import independent, judge_alike, release_counts
+from dpstats.statistics.testing.tables import independent, judge_alike
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -53,7 +54,7 @@ def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> 
     ordinal = draw_quantile(table.column(0), Fraction(1, 2), median_epsilon, Neighbors.ADD_REMOVE, rng)
     raw_counts = [count for column in table.columns_by_label(0, 1, groups) for count in raw_halves(column, ordinal)]
     table_epsilon = epsilon - median_epsilon
-    noisy = np.array(release_counts(raw_counts, table_epsilon, rng), dtype=np.float64).reshape(len(groups), 2)
+    noisy = np.array(noisy_counts(raw_counts, table_epsilon, rng), dtype=np.float64).reshape(len(groups), 2)
     alike = most_rows(table)
     judged = judge_alike(noisy, independent, float(table_epsilon), simulator(rng), alike)
     shares = [share_of(above, up_to + above) for up_to, above in noisy.tolist()]

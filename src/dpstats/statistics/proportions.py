@@ -25,7 +25,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.text_tables import counted
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count, noisy_counts, sample_discrete_laplace
 from dpstats.statistics.by_unit import one_step, share_stretch
 from dpstats.statistics.cards import interval_for, public_line, register_number
 from dpstats.statistics.floors import Floor
@@ -127,16 +127,16 @@ def release_counts_of(
 ) -> NoisyCounts:
     """The counts with the noise that hides a row: on each; where a row may change, on the difference and sum of yes and no."""
     if neighbors is Neighbors.ADD_REMOVE:
-        yes, no, others = sample_discrete_laplace(1 / epsilon, 3, rng).tolist()
-        return NoisyCounts(
-            raw_yes + yes, raw_no + no, CountNoise.laplace(float(epsilon)), raw_others + others, float(1 / epsilon)
-        )
-    epsilon, scale = epsilon * (1 - OTHERS_SHARE), 1 / (epsilon * OTHERS_SHARE)
+        yes, no, others = noisy_counts([raw_yes, raw_no, raw_others], epsilon, rng)
+        return NoisyCounts(yes, no, CountNoise.laplace(float(epsilon)), others, float(1 / epsilon))
+    epsilon, others_epsilon = epsilon * (1 - OTHERS_SHARE), epsilon * OTHERS_SHARE
     noise = sample_discrete_laplace(CHANGED_ROW / epsilon, 2, rng).tolist()
-    noisy_others = raw_others + int(sample_discrete_laplace(scale, 1, rng)[0])
+    noisy_others = noisy_count(raw_others, others_epsilon, rng)
     noisy_lead, noisy_rows = raw_yes - raw_no + noise[0], raw_yes + raw_no + noise[1]
     counts = CountNoise.laplace(float(epsilon) / CHANGED_ROW, turned=True)
-    return NoisyCounts((noisy_rows + noisy_lead) / 2, (noisy_rows - noisy_lead) / 2, counts, noisy_others, float(scale))
+    return NoisyCounts(
+        (noisy_rows + noisy_lead) / 2, (noisy_rows - noisy_lead) / 2, counts, noisy_others, float(1 / others_epsilon)
+    )
 
 
 def _notes(question: Question, counts: NoisyCounts) -> tuple[tuple[str, str], ...]:

@@ -16,14 +16,13 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.summaries import Table, most_rows
-from dpstats.mechanisms.discrete_laplace import add_laplace
+from dpstats.mechanisms.discrete_laplace import add_laplace, noisy_counts
 from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.sign_tests import SHARE_COVERS, count_notes
 from dpstats.statistics.testing.parameters import TWO_GROUPS, show_labels
 from dpstats.statistics.testing.rank_leads import NoisyLead, raw_lead
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
-from dpstats.statistics.testing.tables import release_counts
 
 LEAD_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise"
 LEAD_ROWS_SHARE = Fraction(1, 6)
@@ -65,7 +64,7 @@ def release_lead(raw: Fraction, raw_rows: list[int], epsilon: Fraction, rng: Ran
     """The lead and the numbers of rows, for one row added or removed."""
     rows_epsilon = epsilon * LEAD_ROWS_SHARE
     lead_epsilon = epsilon - rows_epsilon
-    first, second = release_counts(raw_rows, rows_epsilon, rng)
+    first, second = noisy_counts(raw_rows, rows_epsilon, rng)
     grid = grid_for(LEAD_SENSITIVITY / lead_epsilon, None, False)
     (noisy_lead,) = add_laplace([raw], LEAD_SENSITIVITY, lead_epsilon, grid, rng)
     return NoisyLead(float(noisy_lead), (float(first), float(second)), float(lead_epsilon), float(rows_epsilon))

@@ -30,7 +30,7 @@ from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.registry import Answer, Question, Refusal, method
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Table
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count, sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal
@@ -166,7 +166,7 @@ def propose(
     if neighbors is Neighbors.CHANGE_ONE:
         public_rows = table.column(0).stored()
     else:
-        public_rows = len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * COUNT_SHARE), 1, rng)[0])
+        public_rows = noisy_count(len(raw_matrix), epsilon * COUNT_SHARE, rng)
         left -= COUNT_SHARE
     public_rows = max(public_rows, 1)
     frame = draw_frame(

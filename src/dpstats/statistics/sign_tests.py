@@ -21,6 +21,7 @@ from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.summaries import MISSING_POLICY, Column, most_rows
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.by_unit import as_alike
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
@@ -28,7 +29,6 @@ from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
 from dpstats.statistics.testing.parameters import null_parameter
 from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, answer_of_test, register_test
-from dpstats.statistics.testing.tables import release_counts
 
 COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts"
 SHARE_COVERS = "sampling error and noise"
@@ -48,7 +48,7 @@ SIGN_TEST = register_test(
 def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Noisy counts above and below a number."""
     epsilon, alternative = row_epsilon(question.epsilon, question.neighbors), question.arguments["alternative"]
-    below, above = release_counts(list(raw_sides(column, question.arguments["median"])), epsilon, rng)
+    below, above = noisy_counts(raw_sides(column, question.arguments["median"]), epsilon, rng)
     rows = max(above + below, 0)
     alike = most_rows(column)
     p_value = sign_p_value(math.trunc((above - below) / alike), math.ceil(rows / alike), float(epsilon) * alike, alternative)

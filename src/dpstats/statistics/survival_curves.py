@@ -28,13 +28,13 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
 from dpstats.foundations.text_tables import counted
+from dpstats.mechanisms.discrete_laplace import noisy_count, noisy_counts
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.survival.life_table import NoisyLifeTable
 from dpstats.statistics.survival.median import per_unit_of
 from dpstats.statistics.testing.parameters import plain_label, show_labels
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
@@ -86,7 +86,7 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
     epsilon, event = row_epsilon(question.epsilon, question.neighbors), question.arguments["event"]
     everyone, (happened,) = table.column(0), table.columns_by_label(0, 1, [event])
     count_epsilon, cuts_epsilon = epsilon * COUNT_SHARE, epsilon * CUTS_SHARE
-    (noisy_events,) = release_counts([happened.count()], count_epsilon, rng)
+    noisy_events = noisy_count(happened.count(), count_epsilon, rng)
     drawn = draw_quantiles(happened, quantiles_for(noisy_events, epsilon), cuts_epsilon, Neighbors.ADD_REMOVE, rng)
     times = [float_of(ordinal) for ordinal in drawn.values()]
     per_unit, left = grain_of(happened, times), epsilon - count_epsilon - cuts_epsilon
@@ -139,7 +139,7 @@ def release_life_table(
     """Noisy numbers of events and other exits up to each cut and beyond the last, of which a row moves one by 1."""
     raw_all, raw_events = (raw_between(column, ordinals) for column in (everyone, happened))
     raw_others = [whole - part for whole, part in zip(raw_all, raw_events, strict=True)]
-    noisy = release_counts([*raw_events, *raw_others], epsilon, rng)
+    noisy = noisy_counts([*raw_events, *raw_others], epsilon, rng)
     times = tuple(float_of(ordinal) for ordinal in ordinals)
     return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon))
 
@@ -155,7 +155,7 @@ def are_whole(column: Column, last: float, noisy_events: int, epsilon: Fraction,
     assert column.dtype is not None
     cells = [(ordinal_of(float(whole)), ordinal_of(float(whole)) + 1) for whole in range(1, math.ceil(last) + 1)]
     raw_below = column.counts_below([lowest_value_at(ordinal, column.dtype) for cell in cells for ordinal in cell])
-    (noisy_whole,) = release_counts([sum(raw_below[1::2]) - sum(raw_below[::2])], epsilon, rng)
+    noisy_whole = noisy_count(sum(raw_below[1::2]) - sum(raw_below[::2]), epsilon, rng)
     return noisy_whole * epsilon >= WHOLE_SCALES and noisy_whole >= WHOLE_PART * noisy_events
 
 

@@ -27,7 +27,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.by_unit import one_step, with_units
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells
@@ -192,7 +192,7 @@ def _apart(one: float, other: float) -> float:
 def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:
     """Spend the whole of a question on the quantiles of its `trim`, and on the cells of the rows between them."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    noisy_rows = max(1, column.count() + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+    noisy_rows = max(1, noisy_count(column.count(), epsilon * ROWS_SHARE, rng))
     middle_epsilon, scale_epsilon, quantile_epsilon = (
         epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SCALE, QUANTILE)
     )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.statistics.likelihood import block_estimates
 from dpstats.statistics.likelihood.block_estimates import (
     FEWEST_WITHIN,
     MOST_BLOCKS,
@@ -16,15 +15,12 @@ from dpstats.statistics.likelihood.block_estimates import (
     blocks_within,
     blocks_without_bounds,
     least_rows,
-    noisy_rows_of,
     votes_of,
 )
 from dpstats.statistics.likelihood.families import Options, family_for
 from dpstats.statistics.likelihood.gamma import Gamma
 from dpstats.statistics.likelihood.pareto import Pareto
 from dpstats.testing import seeded
-from tests.laws.mechanisms import discrete_laplace_law
-from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.likelihood.score_rows import NAMED, Case
 from tests.statistics.likelihood.test_score_bits import bits
 from tests.statistics.likelihood.test_score_steps import table_of
@@ -55,16 +51,6 @@ def test_a_vote_that_is_not_finite_in_one_parameter_is_none_in_all() -> None:
     votes = votes_of(Halves(), table_of(np.ones((9, 1))), 3, seeded(1))
     assert votes[1].tolist() == [1.0, 2.0]
     assert np.isnan(votes[[0, 2]]).all()
-
-
-def test_noise_on_the_number_of_rows_hides_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    scales: list[Fraction] = []
-    monkeypatch.setattr(block_estimates, "sample_discrete_laplace", lambda scale, *_: scales.append(scale) or [0])  # type: ignore[func-returns-value]
-    assert noisy_rows_of(50, Fraction(3, 100), seeded(1)) == 50
-    laws = [discrete_laplace_law(rows, scales[0], 0, 100) for rows in (50, 51)]
-    assert largest_log_ratio(*laws) <= 0.03 + 1e-12
-    monkeypatch.setattr(block_estimates, "sample_discrete_laplace", lambda *_: [-100])
-    assert noisy_rows_of(50, ONE, seeded(1)) == 1
 
 
 def test_numbers_of_blocks_are_public_and_leave_enough_rows_to_each() -> None:

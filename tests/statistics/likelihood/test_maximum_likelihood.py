@@ -185,7 +185,7 @@ def test_a_number_of_blocks_is_bought_only_where_it_is_left_to_us(method: str, m
         assert rest["delta"] == 0
         return maximum_likelihood.FEW_ROWS
 
-    monkeypatch.setattr(maximum_likelihood, "noisy_rows_of", rows)
+    monkeypatch.setattr(maximum_likelihood, "noisy_count", rows)
     monkeypatch.setattr(maximum_likelihood, "aggregate_numbers", aggregate)
     fit(method=method, **WAYS[method])
     assert spent == [4 * ROWS_SHARE, 4 * (1 - ROWS_SHARE)]

@@ -268,6 +268,6 @@ def test_the_fewest_rows_come_from_the_noisy_count_itself_in_tables_of_hardly_a_
         return fewest_rows(noisy_count, *others)
 
     monkeypatch.setattr(trimmed, "fewest_rows", watched)
-    monkeypatch.setattr(trimmed, "sample_discrete_laplace", lambda scale, size, rng: np.full(size, noise))
+    monkeypatch.setattr(trimmed, "noisy_count", lambda raw_count, epsilon, rng: raw_count + noise)
     dp.trimmed_mean(np.arange(float(rows)), epsilon=500, delta=0.3, method="dwork-lei", rng=seeded(1))
     assert counts == [rows + noise]

@@ -14,7 +14,6 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask, find_statistic
 from dpstats.foundations.summaries import Table
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics import robust_regression
 from dpstats.statistics.regression import vote_frames
 from dpstats.statistics.regression.cell_search import StableCell, cells_around
@@ -111,12 +110,12 @@ def test_the_parts_of_epsilon_add_up_to_what_is_asked(method: str, neighbors: Ne
         assert given["neighbors"] is neighbors
         return draw_frame(raw, rows, **given)
 
-    def noise(scale: Fraction, size: int, rng: Any) -> Any:
-        spent.append(1 / scale)
-        return sample_discrete_laplace(scale, size, rng)
+    def count(raw_count: int, epsilon: Fraction, rng: Any) -> int:
+        spent.append(epsilon)
+        return raw_count
 
     monkeypatch.setattr(robust_regression, "draw_frame", framed)
-    monkeypatch.setattr(robust_regression, "sample_discrete_laplace", noise)
+    monkeypatch.setattr(robust_regression, "noisy_count", count)
     x, y = people(500)
     question = ask("linear_regression", epsilon=1, delta=1e-6, method=method, neighbors=neighbors, column=["x", "y"])
     share = robust_regression.TEST_SHARE if method == "robust" else Fraction(65, 100)

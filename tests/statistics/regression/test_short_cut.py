@@ -324,9 +324,9 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Fraction, Fraction]]:
     """The epsilon and delta of every step, in their order."""
     record: list[tuple[Fraction, Fraction]] = []
 
-    def count(scale: Fraction, size: int, rng: Any) -> NDArray[np.int64]:
-        record.append((1 / scale, Fraction(0)))
-        return np.zeros(size, dtype=np.int64)
+    def count(raw_count: int, epsilon: Fraction, rng: Any) -> int:
+        record.append((epsilon, Fraction(0)))
+        return raw_count
 
     def median(column: Any, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, *others: Any) -> int:
         record.append((epsilon, Fraction(0)))
@@ -339,7 +339,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Fraction, Fraction]]:
         record.append((setting.epsilon, setting.delta))
         return 0.0
 
-    monkeypatch.setattr(ballots, "sample_discrete_laplace", count)
+    monkeypatch.setattr(ballots, "noisy_count", count)
     monkeypatch.setattr(short_cut_regression, "draw_quantile", median)
     monkeypatch.setattr(short_cut_regression, "draw_bounded", bounded)
     monkeypatch.setattr(short_cut_regression, "locate_dwork_lei", locate)

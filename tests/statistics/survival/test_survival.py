@@ -96,17 +96,17 @@ def test_the_law_of_a_life_table_keeps_to_epsilon_and_numbers_at_risk_do_not() -
 
 def test_the_steps_spend_epsilon_together() -> None:
     spent: list[Fraction] = []
-    originals = survival_curves.release_counts, survival_curves.draw_quantiles
 
-    def counts(raw: Any, epsilon: Fraction, rng: Any) -> Any:
-        spent.append(epsilon)
-        return originals[0](raw, epsilon, rng)
+    def watched(name: str, place: int) -> Any:
+        real = getattr(survival_curves, name)
 
-    def quantiles(column: Any, wanted: Any, epsilon: Fraction, neighbors: Any, rng: Any) -> Any:
-        spent.append(epsilon)
-        return originals[1](column, wanted, epsilon, neighbors, rng)
+        def paid(*given: Any) -> Any:
+            spent.append(given[place])
+            return real(*given)
 
-    with patch.object(survival_curves, "release_counts", counts), patch.object(survival_curves, "draw_quantiles", quantiles):
+        return patch.object(survival_curves, name, paid)
+
+    with watched("noisy_count", 1), watched("noisy_counts", 1), watched("draw_quantiles", 2):
         dp.survival_curve(*patients(500), epsilon=1, rng=seeded(1))
         assert spent == [COUNT_SHARE, CUTS_SHARE, 1 - COUNT_SHARE - CUTS_SHARE]
         spent.clear()

@@ -15,9 +15,9 @@ from dpstats.engines.tables.given import as_column
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.summaries import NumberRuns
 from dpstats.mechanisms.thresholding import noise_scale, threshold_for
-from dpstats.statistics import chi_square, kolmogorov, median_tests, t_tests
+from dpstats.statistics import chi_square, kolmogorov, median_tests, rank_sum_tests, sign_tests, t_tests
+from dpstats.statistics.clipped import shells, zeros_and_ones
 from dpstats.statistics.sign_tests import raw_sides
-from dpstats.statistics.testing import tables as testing_tables
 from dpstats.statistics.testing.gaps import STEPS, raw_gap_between, raw_gap_to
 from dpstats.testing import seeded
 from tests.laws.hypotheses import counts_law, gap_law
@@ -115,16 +115,12 @@ class Spending:
 @pytest.fixture
 def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
     record = Spending()
-    real_noise, real_add, real_draw = (
-        testing_tables.sample_discrete_laplace,
-        kolmogorov.add_laplace,
-        median_tests.draw_quantile,
-    )
+    real_counts, real_add, real_draw = chi_square.noisy_counts, kolmogorov.add_laplace, median_tests.draw_quantile
     real_keys, real_column = chi_square.choose_keys, t_tests.read_for_test
 
-    def noise(scale: Fraction, size: int, rng: Any) -> Any:
-        record.steps.append(1 / scale)
-        return real_noise(scale, size, rng)
+    def counts(raw_counts: Any, epsilon: Fraction, rng: Any) -> Any:
+        record.steps.append(epsilon)
+        return real_counts(raw_counts, epsilon, rng)
 
     def add(raw: Any, sensitivity: Fraction, epsilon: Fraction, grid: Any, rng: Any) -> Any:
         assert sensitivity == 1
@@ -147,7 +143,8 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
         record.steps[:] = before  # what it spends inside is part of that (test_one_column.py)
         return found
 
-    monkeypatch.setattr(testing_tables, "sample_discrete_laplace", noise)
+    for module in (chi_square, kolmogorov, median_tests, rank_sum_tests, shells, sign_tests, zeros_and_ones):
+        monkeypatch.setattr(module, "noisy_counts", counts)
     monkeypatch.setattr(kolmogorov, "add_laplace", add)
     monkeypatch.setattr(median_tests, "draw_quantile", draw)
     monkeypatch.setattr(chi_square, "choose_keys", keys)

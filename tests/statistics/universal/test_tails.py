@@ -24,11 +24,11 @@ QUANTILES = [Fraction(0), Fraction(1, 100), Fraction(99, 100), Fraction(1)]
 def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
     """What each step of a tail draw pays, from the slopes and scales that it really uses."""
     paid: list[Fraction] = []
-    noise, draw, single = tails.sample_discrete_laplace, tails.draw_in_parts, tails.draw_with_measure
+    count, draw, single = tails.noisy_count, tails.draw_in_parts, tails.draw_with_measure
 
-    def watched_noise(scale: Fraction, size: int, rng: RandomSource) -> object:
-        paid.append(1 / scale)
-        return noise(scale, size, rng)
+    def watched_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
+        paid.append(epsilon)
+        return count(raw_count, epsilon, rng)
 
     def watched_draw(order: Order, draws: Sequence[Draw]) -> list[Place]:
         ((_, loss, shells),) = draws
@@ -40,7 +40,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
         paid.append(epsilon)
         return single(column, quantile, epsilon, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(tails, "sample_discrete_laplace", watched_noise)
+    monkeypatch.setattr(tails, "noisy_count", watched_count)
     monkeypatch.setattr(tails, "draw_in_parts", watched_draw)
     monkeypatch.setattr(tails, "draw_with_measure", watched_single)
     return paid

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.testing.tables import release_counts
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.universal.decimals import (
     HIGHEST_ORDINAL,
     decade_and_mantissa,
@@ -62,14 +62,14 @@ def draw_edges(column: Column, bins: int, epsilon: Fraction, rng: RandomSource) 
         return Edges(round_edges(low, high, bins, whole=whole), limits.spent)
     look_epsilon = epsilon * LOOK_SHARE
     cells = round_edges(low, high, LOOK_CELLS, whole=whole)
-    noisy_counts = noisy_counts_between(column, cells, look_epsilon, rng)
-    low, high = bulk_between(cells, noisy_counts, deviation=math.sqrt(2) / float(look_epsilon))
+    noisy = noisy_counts_between(column, cells, look_epsilon, rng)
+    low, high = bulk_between(cells, noisy, deviation=math.sqrt(2) / float(look_epsilon))
     return Edges(round_edges(low, high, bins, whole=whole), limits.spent + look_epsilon)
 
 
 def noisy_counts_between(column: Column, edges: Sequence[float], epsilon: Fraction, rng: RandomSource) -> list[int]:
     """The rows below the first edge, from each to the next, and from the last on, with noise: epsilon-DP, and pure."""
-    return release_counts(raw_counts_between(column, edges), epsilon, rng)
+    return noisy_counts(raw_counts_between(column, edges), epsilon, rng)
 
 
 def raw_counts_between(column: Column, edges: Sequence[float]) -> list[int]:

@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Clip, Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_counts, sample_discrete_laplace
 from dpstats.statistics.binned.edges import raw_counts_between
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import lowest_value_at, ordinal_of
 
 Floats = NDArray[np.float64]
@@ -157,7 +156,7 @@ def release_cells(
     raw_cells[-1] -= whole * sum(raw_above)
     noise = sample_discrete_laplace(whole / epsilon, degree + 1, rng).tolist()
     noisy = [float(Fraction(raw + drawn, whole)) for raw, drawn in zip(raw_cells, noise, strict=True)]
-    noisy_outer = release_counts([*raw_below, *raw_above], epsilon, rng) if raw_below or raw_above else []
+    noisy_outer = noisy_counts([*raw_below, *raw_above], epsilon, rng) if raw_below or raw_above else []
     below, above = noisy_outer[: len(raw_below)], noisy_outer[len(raw_below) :]
     return NoisyCells(np.array(noisy), float(epsilon), outer_below=tuple(below), outer_above=tuple(above))
 

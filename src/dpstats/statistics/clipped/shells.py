@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, SummingColumn
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.clipped.clips import HEAVIEST, LARGEST, LEFT, USUAL_EXPONENT, Cut, Lost, Tail
 from dpstats.statistics.clipped.outer import (
@@ -41,7 +42,6 @@ from dpstats.statistics.clipped.outer import (
 )
 from dpstats.statistics.clipped.thinning import ENDS, Thinning, place_of, thinning_of
 from dpstats.statistics.clipped.thinning import OCTAVES as NEAR_OCTAVES
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.octaves import seen_in
 
 SHELLS = Fraction(20, 100)
@@ -235,7 +235,7 @@ class _Looking:
         )
         if edges not in self._raw_counts:
             self._raw_counts[edges] = raw_counts_between(self._column, edges)
-        noisy = release_counts(self._raw_counts[edges], epsilon, self._rng)
+        noisy = noisy_counts(self._raw_counts[edges], epsilon, self._rng)
         return noisy[len(below)], [noisy[: len(below)][::-1], noisy[-len(above) :]]
 
 

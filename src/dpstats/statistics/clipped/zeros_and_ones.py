@@ -23,11 +23,11 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Refusal
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.text_tables import counted
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.clipped.cells import EndCells, NoisyUnits
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value
 from dpstats.statistics.score_intervals import CountNoise, score_interval, share_of_counts, thinned
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 ZERO, ONE = ordinal_of(0.0), ordinal_of(1.0)
@@ -152,7 +152,7 @@ def spent_by_looks() -> list[tuple[Fraction, ...]]:
 def release_zeros_and_ones(column: Column, epsilon: Fraction, rng: RandomSource) -> ZerosAndOnes:
     """The four noisy numbers, for one row added or removed."""
     below, zeros, between, ones, twos, above = raw_counts_between(column, _EDGES)
-    noisy = release_counts([zeros, ones, twos, below + between + above], epsilon, rng)
+    noisy = noisy_counts([zeros, ones, twos, below + between + above], epsilon, rng)
     return ZerosAndOnes(noisy[0], noisy[1], noisy[2], noisy[3], epsilon)
 
 
@@ -177,4 +177,4 @@ def look_for_zeros_and_ones(column: Column, middle: int, epsilon: Fraction, rng:
 def _look(column: Column, epsilon: Fraction, rng: RandomSource) -> list[int]:
     """The noisy number of rows at 0 or 1, and that of all others."""
     below, zeros, between, ones, *above = raw_counts_between(column, _EDGES)
-    return release_counts([zeros + ones, below + between + sum(above)], epsilon, rng)
+    return noisy_counts([zeros + ones, below + between + sum(above)], epsilon, rng)

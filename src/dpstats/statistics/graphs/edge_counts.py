@@ -12,7 +12,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer
 from dpstats.foundations.results import Interval
 from dpstats.foundations.simple_graphs import SimpleGraph
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.node_edge_counts import edges_by_extension
 from dpstats.statistics.graphs.questions import EDGE, NODE, GraphMethod, GraphQuestion, GraphStatistic
@@ -21,7 +21,7 @@ from dpstats.statistics.graphs.triangles import COVERS
 
 def edges_with_noise(graph: SimpleGraph, question: GraphQuestion, rng: RandomSource) -> Answer:
     """The number of edges with discrete Laplace noise."""
-    noisy_edges = max(0, graph.raw_edges + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))
+    noisy_edges = max(0, noisy_count(graph.raw_edges, question.epsilon, rng))
     interval = None
     if question.interval is not None:
         reach = noise_reach(float(question.epsilon), float(question.interval))

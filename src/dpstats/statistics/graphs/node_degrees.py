@@ -26,7 +26,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Refusal
 from dpstats.foundations.simple_graphs import SimpleGraph
 from dpstats.foundations.text_tables import counted
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count, sample_discrete_laplace
 from dpstats.statistics.graphs.degree_values import DegreeDistribution, changes_of
 from dpstats.statistics.graphs.flows import doubled_edges
 from dpstats.statistics.graphs.isotonic import isotonic
@@ -48,7 +48,7 @@ def distribution_by_projection(graph: SimpleGraph, question: GraphQuestion, rng:
     """The distribution of degrees below a limit that was chosen privately."""
     nodes_epsilon, choice_epsilon = question.epsilon * NODES_SHARE, question.epsilon * CHOICE_SHARE
     rest = question.epsilon - nodes_epsilon - choice_epsilon
-    noisy_nodes = graph.size + int(sample_discrete_laplace(1 / nodes_epsilon, 1, rng)[0])
+    noisy_nodes = noisy_count(graph.size, nodes_epsilon, rng)
     limit = choose_limit(functools.cache(lambda limit: doubled_edges(graph, limit)), choice_epsilon, rng)
     if noisy_nodes < FEWEST_SCALES / nodes_epsilon:
         return Refusal("There may be no nodes: their noisy number is not above its noise.", "Ask with a larger epsilon.")

@@ -24,7 +24,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer
 from dpstats.foundations.simple_graphs import SimpleGraph
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.mechanisms.ladder_functions import LEAST_EPSILON, draw_on_ladder, ladder_rate, ladder_reach
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.open_degrees import deciding_pairs, star_rungs
@@ -46,7 +46,7 @@ def draw_stars(graph: SimpleGraph, leaves: int, epsilon: Fraction, failure: floa
     scale_epsilon = epsilon * SCALE_SHARE
     rest = epsilon - scale_epsilon
     raw_largest = int(graph.raw_degrees.max(initial=0))
-    noisy_largest = raw_largest + int(sample_discrete_laplace(1 / scale_epsilon, 1, rng)[0])
+    noisy_largest = noisy_count(raw_largest, scale_epsilon, rng)
     least = math.ceil(SLOWEST * (leaves - 1) / rest) + leaves - 2
     floor = max(noisy_largest - 1 - math.ceil(_SAFE_SCALES / scale_epsilon), least)
     growth = Fraction(leaves - 1, floor - leaves + 2)

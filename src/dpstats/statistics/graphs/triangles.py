@@ -21,7 +21,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer
 from dpstats.foundations.results import Interval
 from dpstats.foundations.simple_graphs import SimpleGraph
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.mechanisms.ladder_functions import LEAST_EPSILON, draw_on_ladder, ladder_rate, ladder_reach
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.common_neighbors import CommonNeighbors, common_neighbors
@@ -50,7 +50,7 @@ def draw_triangles(raw_common: CommonNeighbors, epsilon: Fraction, failure: floa
     """The number of triangles at a price of epsilon."""
     scale_epsilon = epsilon * SCALE_SHARE
     rest = epsilon - scale_epsilon
-    noisy_scale = int(raw_common.raw_rungs(1)[0]) + int(sample_discrete_laplace(1 / scale_epsilon, 1, rng)[0])
+    noisy_scale = noisy_count(int(raw_common.raw_rungs(1)[0]), scale_epsilon, rng)
     floor = max(noisy_scale - math.ceil(_SAFE_SCALES / scale_epsilon), math.ceil(SLOWEST / rest))
     growth = Fraction(1, floor)
     rate = ladder_rate(rest, growth)

@@ -19,7 +19,6 @@ import numpy as np
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.aggregation.row_blocks import Floats, toss_blocks
 from dpstats.statistics.likelihood.block_groups import without_halves
 from dpstats.statistics.likelihood.family import Family
@@ -43,11 +42,6 @@ WIDE, MOST_LARGER = 8.0, 4
 no more than MOST_LARGER times as large as otherwise."""
 KEPT = 0.8
 """About so much of epsilon is left for the mean when that range has been found."""
-
-
-def noisy_rows_of(raw_rows: int, epsilon: Fraction, rng: RandomSource) -> int:
-    """A noisy number of rows, at least 1; spends epsilon."""
-    return max(1, raw_rows + int(sample_discrete_laplace(1 / epsilon, 1, rng)[0]))
 
 
 def least_rows(family: Family, fewest: int) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.clipped.thinning import OCTAVES, Thinning, place_of, thinning_of
 
 Floats = NDArray[np.float64]
@@ -228,7 +228,6 @@ class Tails:
 
 def release_tails(raw_counts: Sequence[int], place: float, epsilon: Fraction, rng: RandomSource) -> Tails:
     """The tails that noisy counts of octaves tell, at a cost of epsilon for one row added or removed."""
-    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
-    noisy = tuple(float(raw + drawn) for raw, drawn in zip(raw_counts, noise, strict=True))
+    noisy = tuple(map(float, noisy_counts(raw_counts, epsilon, rng)))
     below, above, scale = noisy[:SIDE], noisy[SIDE:], 1 / float(epsilon)
     return Tails(place, scale, (below, above), (thinning_of(below, scale), thinning_of(above, scale)))

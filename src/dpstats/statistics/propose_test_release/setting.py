@@ -18,7 +18,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, OrderWindow, Span
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.mechanisms.pipelines.pipeline import Pipeline, Run
 from dpstats.statistics.propose_test_release.ranks import RankedRows, decimal_of, window_request
 from dpstats.statistics.universal.decimals import Number
@@ -78,6 +78,6 @@ def take_setting(column: Column, question: Question, rng: RandomSource, *, count
         notes = (("rows", f"{public_rows:,}, missing ones included; public under change_one"),)
         return replace(share, rows=max(public_rows, LEAST_ROWS), notes=notes)
     count_epsilon = question.epsilon * COUNT_SHARE
-    noisy_rows = max(0, column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0]))
+    noisy_rows = max(0, noisy_count(column.count(), count_epsilon, rng))
     notes = (("rows", f"about {noisy_rows:,}: a noisy count, on which epsilon {decimal_text(count_epsilon)} was spent"),)
     return replace(share, rows=max(noisy_rows, LEAST_ROWS), epsilon=(question.epsilon - count_epsilon) / parts, notes=notes)

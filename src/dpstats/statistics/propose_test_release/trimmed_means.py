@@ -27,7 +27,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
-from dpstats.mechanisms.discrete_laplace import l1_units, sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import l1_units, noisy_count
 from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.grid import LARGEST, grid_for
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Run
@@ -163,9 +163,9 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     trim, kept = question.arguments["trim"], Kept(question.arguments["trim"], 1)
     part = setting.delta / 3
     count_epsilon = setting.epsilon * COUNT_SHARE
-    noisy_count = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
-    fewest_kept = kept.rows(fewest_rows(noisy_count, count_epsilon, part))
-    noisy_rows = max(LEAST_ROWS, noisy_count)
+    noisy_total = noisy_count(column.count(), count_epsilon, rng)
+    fewest_kept = kept.rows(fewest_rows(noisy_total, count_epsilon, part))
+    noisy_rows = max(LEAST_ROWS, noisy_total)
     rest = setting.epsilon - count_epsilon
     release_epsilon = rest * RELEASE_SHARE
 

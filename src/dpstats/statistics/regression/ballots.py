@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.regression.blocks import MOST_CELLS, MOST_SLOTS, fill_blocks
 from dpstats.statistics.regression.solves import solve_systems
@@ -57,13 +57,13 @@ class Ballot:
     def count_votes(self, epsilon: Fraction, rng: RandomSource) -> int:
         """About how many blocks did not abstain; spends VOTES_SHARE of epsilon."""
         raw_votes = int(np.count_nonzero(~np.isnan(self.raw_votes[:, 0])))
-        return raw_votes + int(sample_discrete_laplace(1 / (epsilon * VOTES_SHARE), 1, rng)[0])
+        return noisy_count(raw_votes, epsilon * VOTES_SHARE, rng)
 
 
 def hold_ballot(raw_matrix: NDArray[np.float64], has_intercept: bool, epsilon: Fraction, rng: RandomSource) -> Ballot:
     """The ballot of rows (features..., outcome); spends ROWS_SHARE of epsilon on its size."""
     size = raw_matrix.shape[1] - 1 + has_intercept
-    noisy_rows = max(0, len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+    noisy_rows = max(0, noisy_count(len(raw_matrix), epsilon * ROWS_SHARE, rng))
     raw_blocks = fill_blocks(raw_matrix, min(noisy_rows, MOST_SLOTS, MOST_CELLS // raw_matrix.shape[1]) // size, size, rng)
     return Ballot(raw_votes_of(raw_blocks, has_intercept), noisy_rows)
 

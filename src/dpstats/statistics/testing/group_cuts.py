@@ -18,10 +18,10 @@ from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.discrete_laplace import noisy_counts
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.clipped.clips import LARGEST, SAME_PLACE, USUAL_EXPONENT, Cut, Tail
 from dpstats.statistics.testing.cuts import cut_of_groups
-from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, float_of, ordinal_of
 from dpstats.statistics.universal.limits import Limits, Side, draw_limits
 
@@ -67,7 +67,7 @@ def draw_group_cut(column: Column, epsilon: Fraction, rng: RandomSource) -> Grou
         _edge(limits.middle + up, 1),
         _edge(limits.middle + further[1], 1),
     )
-    far_below, near_below, _, near_above, far_above = release_counts(raw_counts_between(column, edges), counts_epsilon, rng)
+    far_below, near_below, _, near_above, far_above = noisy_counts(raw_counts_between(column, edges), counts_epsilon, rng)
     noisy_below, noisy_above = far_below + near_below, near_above + far_above
     scale = 1 / float(counts_epsilon)
     if _ends(limits.below, noisy_below, scale):

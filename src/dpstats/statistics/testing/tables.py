@@ -15,13 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
 
-from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulated_noise
 
 SIMULATED = 9_999
@@ -56,12 +53,6 @@ class Judged:
         ends = [self.excess + slope - spread, self.excess + slope + spread]
         low = 0.0 if self.p_value >= 1 - level else max(ends[0], 0.0)
         return math.sqrt(low / self.rows), math.sqrt(max(ends[1], 0.0) / self.rows)
-
-
-def release_counts(raw_counts: list[int], epsilon: Fraction, rng: RandomSource) -> list[int]:
-    """Counts of which one row moves one by 1, with noise."""
-    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
-    return [raw + drawn for raw, drawn in zip(raw_counts, noise, strict=True)]
 
 
 def independent(tables: Floats) -> Floats:

@@ -21,7 +21,7 @@ from dpstats.accounting.groups import row_epsilon, steps_between
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.by_unit import rank_stretch, several_stretch
 from dpstats.statistics.universal.bands import Band, DigitBands
 from dpstats.statistics.universal.beside import shells_around
@@ -403,4 +403,4 @@ def _ends_share(rows: Fraction, epsilon: Fraction) -> Fraction:
 
 def count_rows(raw_rows: int, epsilon: Fraction, rng: RandomSource) -> int:
     """About how many rows there are, for ROWS_SHARE of epsilon, for one row added or removed."""
-    return max(1, raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+    return max(1, noisy_count(raw_rows, epsilon * ROWS_SHARE, rng))

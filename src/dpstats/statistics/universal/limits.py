@@ -26,7 +26,7 @@ import numpy as np
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count, noisy_counts
 from dpstats.statistics.universal.bands import Band, BandEnds, Bands, DigitBands, DistanceBands
 from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_in
 from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
@@ -263,7 +263,7 @@ def draw_middle(column: Column, epsilon: Fraction, rng: RandomSource, *, reaches
     line = _Line(column, rng)
     raw_rows = line.raw_rows
     rows_epsilon = epsilon * ROWS_SHARE
-    noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
+    noisy_rows = max(1, noisy_count(raw_rows, rows_epsilon, rng))
     middle_epsilon = epsilon * MIDDLE.of(noisy_rows * epsilon)
     bands = DigitBands(_digits_told(noisy_rows * epsilon, middle_epsilon / epsilon))
     band = middle = _LinePart(line, _EVERYWHERE, (0, raw_rows), bands).median(middle_epsilon, CLIP)
@@ -343,7 +343,7 @@ class _Look:
         self.spent += epsilon
         ends = octave_ends(middle, self._upward, likely, (part.first, part.last))
         raw_counts = raw_counts_in_octaves(part.line.column, ends, self._upward, (part.raw_first, part.raw_last))
-        noisy = _noisy_counts(raw_counts, epsilon, part.line.rng)
+        noisy = noisy_counts(raw_counts, epsilon, part.line.rng)
         seen = seen_in(noisy, 1 / float(epsilon))
         if seen is None:
             return EMPTY
@@ -358,17 +358,7 @@ class _Look:
         return abs(fraction_of(self._outer_end(band)) - fraction_of(middle))
 
     def _count(self, epsilon: Fraction) -> int:
-        return _noisy_count(self._part.raw_rows, epsilon, self._part.line.rng)
-
-
-def _noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
-    return raw_count + int(sample_discrete_laplace(1 / epsilon, 1, rng)[0])
-
-
-def _noisy_counts(raw_counts: Sequence[int], epsilon: Fraction, rng: RandomSource) -> list[int]:
-    """Counts of disjoint sets of rows, with noise."""
-    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
-    return [raw + drawn for raw, drawn in zip(raw_counts, noise, strict=True)]
+        return noisy_count(self._part.raw_rows, epsilon, self._part.line.rng)
 
 
 def _clip_for(slope: Fraction) -> Fraction:

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import nearest_float
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.universal.bands import Band
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lowest_value_at, ordinal_of
 from dpstats.statistics.universal.order import Order
@@ -105,8 +104,3 @@ def look_around(
     if scales is not None:
         noisy = [sum(noisy[:2]), *noisy[2:-2], sum(noisy[-2:])]
     return Surroundings(noisy, ends, epsilon, int(scales is not None))
-
-
-def noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
-    """A count with discrete Laplace noise."""
-    return raw_count + int(sample_discrete_laplace(1 / epsilon, 1, rng)[0])

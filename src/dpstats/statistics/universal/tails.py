@@ -19,7 +19,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import noisy_count
 from dpstats.statistics.universal.beside import shells_beside
 from dpstats.statistics.universal.decimals import DIGITS, fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
@@ -53,7 +53,7 @@ def draw_tail_with_measure(
     """A private quantile with few rows beyond it, told to a public number of digits, and the measure that it was drawn by."""
     total = row_epsilon(epsilon, neighbors)
     count_epsilon = total * COUNT_SHARE
-    noisy_rows = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
+    noisy_rows = noisy_count(column.count(), count_epsilon, rng)
     rest = total - count_epsilon
     if min(quantile, 1 - quantile) * noisy_rows * rest >= ENOUGH_NATS:
         return draw_with_measure(column, quantile, rest, Neighbors.ADD_REMOVE, rng, digits)
