@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 from bisect import bisect_right
 from collections import Counter
@@ -431,9 +430,3 @@ def test_only_rows_within_the_cap_are_read_and_few_of_them(name: str, cap: int) 
     ON_LONG[name](watched, cap)
     assert all(min(abs(rank - given_rank) for given_rank in RANKS) <= cap for rank in read)
     assert len(read) <= 20 * cap + 8
-
-
-def test_the_former_names_of_documented_modules_lead_to_the_same_functions() -> None:
-    former = [importlib.import_module(f"dpstats.statistics.robust.{name}") for name in ("distances", "ranks")]
-    assert former[0].steps_to_leave_range is steps_to_leave_range
-    assert former[1].quantile_rank is quantile_rank
