@@ -41,10 +41,10 @@ DELTA = 1e-6
 FEWEST = 3
 """Repeats that are made however long they take."""
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-SCORES, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+SCORES, GAUSSIAN, BLOCKS, T_STAR = "scores", "gaussian_scores", "blocks", "t_star"
 BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
 BY_SCORES = (SCORES, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
-METHODS = (*BY_SCORES, BLOCKS, T_STAR, STATISTICS)
+METHODS = (*BY_SCORES, BLOCKS, T_STAR)
 SECTIONS = ("families", "efficiency", "intervals", "tables", "speed", "peers")
 AGAINST_ROWS = ("gamma", "normal", "negative_binomial")
 """Families of `efficiency`."""
@@ -87,7 +87,7 @@ class Case:
         """Those that it has."""
         law = self.law
         has_scores = all(hasattr(law, name) for name in ("scores", "information", "sample"))
-        missing = (() if has_scores else BY_SCORES) + (() if hasattr(law, "statistics") else (STATISTICS,))
+        missing = () if has_scores else BY_SCORES
         return tuple(method for method in METHODS if method not in (*missing, *self.too_slow))
 
     @property

@@ -196,13 +196,12 @@ def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: i
 # Beside the peers -----------------------------------------------------------------------------------------------------------
 
 
-def peer_fits(p: int) -> dict[str, Fit]:
+def peer_fits() -> dict[str, Fit]:
     """Slopes by each method, and by the peer if it is there."""
     fits = {
         "dpstats": ours(),
         "dpstats, delta=1e-6": ours(delta=1e-6),
         "dpstats, short_cut": ours(method="short_cut"),
-        **({"dpstats, theil_sen": ours(method="theil_sen")} if p == 1 else {}),
     }
     try:
         from diffprivlib.models import LinearRegression
@@ -242,7 +241,7 @@ def peers_table(repeats: int) -> None:
     print("| features | fit | error from least squares | error from the population | aim |")
     print("| --- | --- | --- | --- | --- |")
     for p, aim in ((1, 0.006), (2, 0.01), (5, 0.02)):
-        for name, fit in peer_fits(p).items():
+        for name, fit in peer_fits().items():
             near, true = [], []
             for repeat in range(repeats):
                 chance = np.random.default_rng([SEED, p, repeat])
@@ -401,9 +400,7 @@ def held_at(case: Hard, delta: float, repeats: int) -> str:
 METHODS: dict[Any, float] = {
     "steps": 0.0,
     "short_cut": 0.0,
-    "theil_sen": 0.0,
     "robust": 1e-6,
-    "robust_centre": 1e-6,
     "dwork-lei": 1e-6,
 }
 """Each with its delta."""

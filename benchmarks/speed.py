@@ -93,7 +93,6 @@ def our_calls(rows: Rows, series: Any, minutes: NDArray[np.int64]) -> dict[str, 
         "dp.iqr, dwork-lei": lambda: dp.iqr(rows, epsilon=1, delta=1e-6, method="dwork-lei"),
         "dp.iqr, ptr": lambda: dp.iqr(rows, epsilon=1, delta=1e-6, method="ptr"),
         "dp.median, dwork-lei": lambda: dp.median(rows, epsilon=1, delta=1e-6, method="dwork-lei"),
-        "dp.median, ladder": lambda: dp.median(rows, epsilon=1, delta=1e-6, method="ladder"),
         "dp.trimmed_mean": lambda: dp.trimmed_mean(rows, epsilon=1, delta=1e-6),
         "dp.mode, whole numbers": lambda: dp.mode(minutes, epsilon=1, delta=1e-6),
     }

@@ -172,7 +172,7 @@ def _likelihoods(name: str, settings: dict[str, Any]) -> Iterator[tuple[str, Cal
         elif known.rows is RowKind.OUTCOME:
             columns = (A, B, {"linear": Y, "logistic": MARKS}.get(family, COUNTS))
         yield f"{name}/{family}", _call(dp.mle, family, *columns, **parameters, **settings)
-    for family in () if by_blocks or settings["method"] == "sufficient_statistics" else BY_OPTIMISER:
+    for family in () if by_blocks else BY_OPTIMISER:
         yield f"{name}/{family}", _call(dp.mle, family, A, **settings)
 
 

@@ -57,7 +57,6 @@ SLOW_FILES = frozenset(
         "means",
         "more_families",
         "no_interval",
-        "noisy_statistics",
         "passes",
         "pictures",
         "pipeline",

@@ -709,7 +709,7 @@ def interquantile_range(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -733,8 +733,6 @@ def interquantile_range(
       universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-      one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-      bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
       ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
       quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -748,7 +746,7 @@ def iqr(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -771,8 +769,6 @@ def iqr(
       universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-      one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-      bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
       ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
       quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -864,18 +860,7 @@ def linear_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal[
-        "auto",
-        "steps",
-        "gaussian_steps",
-        "huber",
-        "gaussian_huber",
-        "robust",
-        "robust_centre",
-        "short_cut",
-        "theil_sen",
-        "dwork-lei",
-    ] = "auto",
+    method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber", "robust", "short_cut", "dwork-lei"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -902,9 +887,7 @@ def linear_regression(
       huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
-      robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
       short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
-      theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
       dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
@@ -1027,7 +1010,7 @@ def median(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -1047,12 +1030,10 @@ def median(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta
-      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+      universal  pure epsilon-DP, no bounds asked, no delta
+      dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1107,14 +1088,7 @@ def mle(
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
     method: Literal[
-        "auto",
-        "scores",
-        "gaussian_scores",
-        "bounded_scores",
-        "gaussian_bounded_scores",
-        "sufficient_statistics",
-        "blocks",
-        "t_star",
+        "auto", "scores", "gaussian_scores", "bounded_scores", "gaussian_bounded_scores", "blocks", "t_star"
     ] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
@@ -1146,7 +1120,6 @@ def mle(
       gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
       bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
       gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-      sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
       blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
       t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
@@ -1425,7 +1398,7 @@ def quantile(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -1446,12 +1419,10 @@ def quantile(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta
-      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+      universal  pure epsilon-DP, no bounds asked, no delta
+      dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
     Returns a float, or a tuple of floats in the order of the list, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1465,7 +1436,7 @@ def quantile(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -1486,12 +1457,10 @@ def quantile(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta
-      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+      universal  pure epsilon-DP, no bounds asked, no delta
+      dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
     Returns a float, or a tuple of floats in the order of the list, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -42,9 +42,9 @@ def protected(folder: Path) -> Session:
     return session(SETTINGS["person"], path, ledger=folder / "survey.ledger", edition=None, types=TYPES)
 
 
-def restored(folder: Path) -> Session:
+def restored(folder: Path, frozen: Path = FROZEN) -> Session:
     """The session, with the frozen entries in its ledger."""
-    entries = [Entry(**json.loads(line)) for line in FROZEN.read_text(encoding="utf-8").splitlines()]
+    entries = [Entry(**json.loads(line)) for line in frozen.read_text(encoding="utf-8").splitlines()]
     path = folder / "survey.ledger"
     _keep_secret(folder)
     open_ledger(path).close()

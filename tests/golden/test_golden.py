@@ -60,6 +60,8 @@ def test_a_golden_line_changes_only_with_its_version(monkeypatch: pytest.MonkeyP
     assert "still has version 4" in refused([line._replace(numbers={"value": "2.5"})])[0]
     assert "card changed" in refused([line._replace(text="mean is 1.5")])[0]
     assert "gone" in refused([])[0]
+    kept["iqr/one-test/0"] = Golden("iqr/one-test/0", 1, {"value": "1.5"}, "iqr = 1.5").line()
+    assert refused([line]) == []
 
 
 def test_a_golden_question_changes_only_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +69,7 @@ def test_a_golden_question_changes_only_with_its_version(monkeypatch: pytest.Mon
     method = json.loads(line)["debit"]["details"]["method"]
     name, _, version = method.rpartition("/")
     raised = line.replace(method, f"{name}/{int(version) + 1}")
-    monkeypatch.setattr(files, "kept_lines", lambda path: {"one": line})
+    monkeypatch.setattr(files, "kept_lines", lambda path: {"one": line, "row/iqr/one-test": line})
     assert files.refused_questions({"one": line}) == files.refused_questions({"one": raised}) == []
     for other in (line.replace('"cost"', '"price"'), raised.replace('"epsilon": "6"', '"epsilon": "7"'), "{}"):
         assert files.refused_questions({"one": other}) == ["one: its document or debit changed"]

@@ -14,11 +14,10 @@ import dpstats as dp
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import Exact, Refused
 from dpstats.statistics.propose_test_release import locations, scales
 from dpstats.statistics.propose_test_release import trimmed_means as trimmed
-from dpstats.statistics.propose_test_release.locations import RUNGS, QuantileStatistic
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.scales import RangeStatistic
 from dpstats.statistics.propose_test_release.setting import Setting
@@ -29,12 +28,10 @@ from tests.laws.tested_statistics import (
     Cuts,
     bound_law,
     cascade_of_steps_law,
-    ladder_law,
     mode_law,
     noise_tail,
     noisy_law,
     range_jumps_law,
-    range_one_test_law,
     rows_of_table,
     stable_law,
     trimmed_mean_law,
@@ -123,8 +120,6 @@ def test_ranges_are_drawn_from_their_laws(table: str) -> None:
     laws = [cascade_of_steps_law(allocation, rows, None, CELL_CUTS) for allocation in allocated]
     assert fits(lambda source: setting_of(data, source).run(scale, (IQR.lower, IQR.upper)), laws[0], edges)
     assert fits(lambda source: setting_of(data, source).run(centre, (IQR.lower, IQR.upper)), laws[1], [])
-    one_test = range_one_test_law(IQR, grid, rows, EPSILON, DELTA, CELL_CUTS)
-    assert fits(lambda source: scales.range_by_one_test(IQR, grid, setting_of(data, source)), one_test, edges)
     jumps = range_jumps_law(IQR, grid, rows, EPSILON, DELTA, CELL_CUTS)
     assert fits(lambda source: scales.range_by_jumps(IQR, grid, setting_of(data, source)), jumps, edges)
 
@@ -133,36 +128,13 @@ def test_ranges_are_drawn_from_their_laws(table: str) -> None:
 def test_quantiles_are_drawn_from_their_laws(table: str) -> None:
     data, width, edges = TABLES[table], Fraction(3, 2), [float(cut) for cut in NUMBER_CUTS]
     rows = rows_of_table(data, (MEDIAN.quantile,), CAP)
-    located, centre = locations.location_cascade(MEDIAN, lambda _: width), locations.centre_cascade(MEDIAN, width)
-    for cascade, cuts in ((located, NUMBER_CUTS), (centre, ())):
-        law = cascade_of_steps_law(cascade.allocate(epsilon=EPSILON, delta=DELTA), rows, None, cuts)
-
-        def draw(source: RandomSource, cascade: Cascade = cascade) -> object:
-            return setting_of(data, source).run(cascade, (MEDIAN.quantile,))
-
-        assert fits(draw, law, edges if cuts else [])
+    located = locations.location_cascade(MEDIAN, lambda _: width)
+    law = cascade_of_steps_law(located.allocate(epsilon=EPSILON, delta=DELTA), rows, None, NUMBER_CUTS)
+    assert fits(lambda source: setting_of(data, source).run(located, (MEDIAN.quantile,)), law, edges)
     by_bound = bound_law(MEDIAN, width, rows, EPSILON, DELTA, NUMBER_CUTS)
     assert fits(lambda source: locations.quantile_by_bound(MEDIAN, width, setting_of(data, source)), by_bound, edges)
     stable = stable_law(MEDIAN, rows, EPSILON, DELTA)
     assert fits(lambda source: locations.quantile_if_stable(MEDIAN, setting_of(data, source)), stable, [])
-
-
-def test_the_ladder_is_drawn_from_its_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    rungs = [RUNGS[0], *(Fraction(2) ** power for power in range(-1, 4))]
-    monkeypatch.setattr(locations, "RUNGS", rungs)
-    data, edges = TABLES["ties"], [float(cut) for cut in NUMBER_CUTS]
-    rows = rows_of_table(data, (MEDIAN.quantile,), CAP)
-    epsilon = Fraction(12)
-    law: dict[Hashable, Fraction] = {}
-    for outcome, chance in ladder_law(MEDIAN, rungs, rows, epsilon, DELTA, NUMBER_CUTS).items():
-        unmarked = outcome if outcome == REFUSED else outcome[1]  # type: ignore[index]
-        law[unmarked] = law.get(unmarked, Fraction(0)) + chance
-    assert sum(law.values()) == pytest.approx(1)
-
-    def draw(source: RandomSource) -> object:
-        return locations.quantile_by_ladder(MEDIAN, Setting(as_column(data), 12, epsilon, DELTA, Neighbors.ADD_REMOVE, source))
-
-    assert fits(draw, law, edges)
 
 
 @pytest.mark.parametrize("table", ["spread", "ties"])
@@ -207,7 +179,6 @@ def test_every_law_adds_up_to_1() -> None:
         rows = rows_of_table(data, (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)), CAP)
         grid = LogGrid(Fraction(3, 2))
         laws = [
-            range_one_test_law(IQR, grid, rows, epsilon, delta, CELL_CUTS),
             range_jumps_law(IQR, grid, rows, epsilon, delta, CELL_CUTS),
             bound_law(MEDIAN, Fraction(1), rows, epsilon, delta, NUMBER_CUTS),
             stable_law(MEDIAN, rows, epsilon, delta),

@@ -23,19 +23,18 @@ from dpstats.foundations.summaries import LabelCounts, label_order
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest, steps_within
 from dpstats.mechanisms.grid import grid_for
-from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.pipelines.pipeline import Allocation
 from dpstats.mechanisms.propose_test_release import Exact
 from dpstats.statistics.propose_test_release.distances import steps_to_another_mode, steps_to_jump, steps_to_sensitive_mean
-from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, QuantileStatistic
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.ranks import RankedRows, decimal_of, window_request
-from dpstats.statistics.propose_test_release.scales import EIGHTHS, RangeStatistic
+from dpstats.statistics.propose_test_release.scales import RangeStatistic
 from dpstats.statistics.propose_test_release.setting import TestedRows
 from dpstats.statistics.propose_test_release.trimmed_means import Kept
 from dpstats.statistics.universal.decimals import Number
-from tests.laws.mechanisms import above_threshold_law, exponential_of_minus
-from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law, marked
+from tests.laws.mechanisms import exponential_of_minus
+from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law
 
 Cuts = tuple[Fraction, ...]
 StatisticLaw = dict[Hashable, Fraction]
@@ -97,15 +96,6 @@ def cascade_of_steps_law(allocation: Allocation, rows: TestedRows, proposal: obj
     return cascade_law(chances, releases)
 
 
-def range_one_test_law(
-    measured: RangeStatistic, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
-) -> StatisticLaw:
-    """The range by one test of the largest of eight distances."""
-    distance = max(measured.bin_distance(rows, grid, shift) for shift in EIGHTHS)
-    test = BestTest(epsilon * HALF, delta, unstable_at=1)
-    return one_test_law(test, distance, cell_or_zero(measured, grid, rows), Fraction(CELLS), epsilon * HALF, cuts)
-
-
 def range_jumps_law(
     measured: RangeStatistic, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
 ) -> StatisticLaw:
@@ -135,31 +125,6 @@ def stable_law(place: QuantileStatistic, rows: TestedRows, epsilon: Fraction, de
     """A quantile as it is, if no row can move it."""
     distance = place.distance_to_sensitive(rows, Fraction(0))
     return one_test_law(BestTest(epsilon, delta), distance, place.raw_value(rows.raw), Fraction(0), epsilon, ())
-
-
-def ladder_law(
-    place: QuantileStatistic, rungs: Sequence[Fraction], rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
-) -> StatisticLaw:
-    """A quantile by a ladder of bounds; which rung was taken is part of every outcome."""
-    ladder = _ladder(epsilon * LADDER_SHARE, delta, len(rungs))
-    distances = tuple(min(place.distance_to_sensitive(rows, rung), ladder.cap) for rung in rungs)
-    chosen = _rung_law(ladder, distances)
-    law: StatisticLaw = {REFUSED: chosen[None]}
-    for rung, bound in enumerate(rungs):
-        release = noisy_law(place.raw_value(rows.raw), bound, epsilon * (1 - LADDER_SHARE), cuts)
-        law |= {outcome: chosen[rung] * chance for outcome, chance in marked(release, rung).items()}
-    return law
-
-
-@functools.lru_cache(maxsize=64)
-def _ladder(epsilon: Fraction, delta: Fraction, rungs: int) -> Ladder:
-    return Ladder(epsilon, delta, rungs)
-
-
-@functools.lru_cache(maxsize=4096)
-def _rung_law(ladder: Ladder, distances: tuple[int, ...]) -> dict[Hashable, Fraction]:
-    floats = above_threshold_law(distances, ladder.threshold, ladder.threshold_scale, ladder.rung_scale)
-    return {rung: Fraction(chance) for rung, chance in floats.items()}
 
 
 def trimmed_mean_law(

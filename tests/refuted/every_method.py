@@ -45,7 +45,6 @@ BY_METHOD: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("mle", "gaussian_scores"): [{"family": "normal"}],
     ("mle", "bounded_scores"): [{"family": "normal"}, {"family": "gamma"}],
     ("mle", "gaussian_bounded_scores"): [{"family": "normal"}],
-    ("mle", "sufficient_statistics"): [{"family": "normal"}, {"family": "exponential"}],
     ("mle", "blocks"): [{"family": "normal"}],
     ("mle", "t_star"): [{"family": "exponential", "bounds": {"scale": (0.1, 10)}}],
     ("sample_and_aggregate", "tested"): [{"function": "mean", "blocks": 200, "aggregate": "median"}],

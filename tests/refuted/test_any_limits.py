@@ -37,7 +37,6 @@ WORDS: dict[str, dict[str, Any]] = {
     "two_sample_t_test": {"groups": ["a", "b"]},
     "covariance": {},
     "correlation": {"method": "cells"},
-    "mle": {"family": "normal", "method": "sufficient_statistics"},
     "winsorized_mean": {},
     "trimmed_mean": {},
 }

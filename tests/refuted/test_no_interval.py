@@ -31,7 +31,7 @@ TABLE = {
     "g": CHANCE.choice(["one", "two"], ROWS),
 }
 FRAME = pl.DataFrame(TABLE)
-MAY_REFUSE = {"robust_centre", "stable", "bin-centre", "dwork-lei", "counts"}
+MAY_REFUSE = {"stable", "dwork-lei", "counts"}
 """Methods that need more rows than these, or other ones."""
 
 

@@ -11,6 +11,7 @@ from dpstats.curator.rows_per_unit import NAME as ROWS_OF_UNITS
 from dpstats.curator.rows_per_unit import ROWS_PER_UNIT
 from dpstats.foundations.errors import LedgerError
 from dpstats.foundations.registry import find_statistic, statistic_names
+from dpstats.foundations.retired import RETIRED
 
 GRAPHS = "graphs."
 """What the methods of statistics of graphs begin with."""
@@ -24,7 +25,7 @@ def results_of(details: Mapping[str, Any], document: Mapping[str, Any]) -> list[
 
 
 def statistic_behind(method: str) -> Revives:
-    """The statistic of a method as debits name it: that of median in "median_universal/3"."""
+    """The statistic of a method as debits name it, also of a retired one: that of median in "median_universal/3"."""
     name = method.rpartition("/")[0]
     if name.startswith(ROWS_OF_UNITS):
         return ROWS_PER_UNIT
@@ -33,6 +34,7 @@ def statistic_behind(method: str) -> Revives:
 
         return GRAPH_STATISTICS[name.removeprefix(GRAPHS).rpartition("_")[0]]
     for each in statistic_names():
-        if name.startswith(f"{each}_") and name[len(each) + 1 :] in (statistic := find_statistic(each)).methods:
-            return statistic
+        own = name.removeprefix(f"{each}_")
+        if own != name and ((each, own) in RETIRED or own in find_statistic(each).methods):
+            return find_statistic(each)
     raise LedgerError(f"the ledger names a method {method!r}, which this release of dpstats does not have.")

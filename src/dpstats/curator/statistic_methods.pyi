@@ -591,7 +591,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -612,8 +612,6 @@ class SessionMethods:
           universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
           ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -627,7 +625,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -647,8 +645,6 @@ class SessionMethods:
           universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
           ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -735,16 +731,7 @@ class SessionMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto",
-            "steps",
-            "gaussian_steps",
-            "huber",
-            "gaussian_huber",
-            "robust",
-            "robust_centre",
-            "short_cut",
-            "theil_sen",
-            "dwork-lei",
+            "auto", "steps", "gaussian_steps", "huber", "gaussian_huber", "robust", "short_cut", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
@@ -769,9 +756,7 @@ class SessionMethods:
           huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
-          robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
-          theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
           dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
@@ -885,7 +870,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -902,12 +887,10 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -959,14 +942,7 @@ class SessionMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto",
-            "scores",
-            "gaussian_scores",
-            "bounded_scores",
-            "gaussian_bounded_scores",
-            "sufficient_statistics",
-            "blocks",
-            "t_star",
+            "auto", "scores", "gaussian_scores", "bounded_scores", "gaussian_bounded_scores", "blocks", "t_star"
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
@@ -995,7 +971,6 @@ class SessionMethods:
           gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
           bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
           gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
           blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
           t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
@@ -1250,7 +1225,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1268,12 +1243,10 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1287,7 +1260,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1305,12 +1278,10 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2696,7 +2667,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2717,8 +2688,6 @@ class GroupMethods:
           universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
           ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -2732,7 +2701,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2752,8 +2721,6 @@ class GroupMethods:
           universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
-          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
           ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
@@ -2840,16 +2807,7 @@ class GroupMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto",
-            "steps",
-            "gaussian_steps",
-            "huber",
-            "gaussian_huber",
-            "robust",
-            "robust_centre",
-            "short_cut",
-            "theil_sen",
-            "dwork-lei",
+            "auto", "steps", "gaussian_steps", "huber", "gaussian_huber", "robust", "short_cut", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
@@ -2874,9 +2832,7 @@ class GroupMethods:
           huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
-          robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
-          theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
           dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
@@ -2990,7 +2946,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -3007,12 +2963,10 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -3064,14 +3018,7 @@ class GroupMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto",
-            "scores",
-            "gaussian_scores",
-            "bounded_scores",
-            "gaussian_bounded_scores",
-            "sufficient_statistics",
-            "blocks",
-            "t_star",
+            "auto", "scores", "gaussian_scores", "bounded_scores", "gaussian_bounded_scores", "blocks", "t_star"
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
@@ -3100,7 +3047,6 @@ class GroupMethods:
           gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
           bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
           gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
           blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
           t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
@@ -3355,7 +3301,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -3373,12 +3319,10 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -3392,7 +3336,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "stable"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -3410,12 +3354,10 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta
-          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
-          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
-          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
-          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
-          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+          universal  pure epsilon-DP, no bounds asked, no delta
+          dwork-lei  (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr        (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          stable     (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
 
         Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

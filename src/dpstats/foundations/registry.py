@@ -30,6 +30,7 @@ from dpstats.foundations.errors import (
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.retired import RETIRED
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import CodedTable, Column, Table
 from dpstats.foundations.words import likely_name, unknown_word
@@ -274,12 +275,20 @@ class Statistic:
         feature = Reads.EITHER if self.reads_codes else Reads.NUMBERS
         return (*(feature,) * (columns - len(self.reads) + 1), *self.reads[1:])
 
+    def refuse_retired(self, name: object) -> None:
+        """Raise where a method of that name was retired."""
+        if isinstance(name, str) and (retired := RETIRED.get((self.name, name))):
+            without = "" if self.methods[retired.successor].needs_delta else ", without delta"
+            instead = f"ask with method={retired.successor!r}{without}"
+            raise UnknownNameError(f"{self.name} has no method {name!r} any more: {instead}.")
+
     def method_for(self, name: object, arguments: Mapping[str, Any] | None = None, delta: Fraction = Fraction(0)) -> Method:
         """The method of that name; "auto" takes the preferred one, where that depends on them by arguments and delta."""
         if name == AUTO:
             if self.prefer is not None and arguments is not None:
                 return self.methods[self.prefer(arguments, delta)]
             return next(iter(self.methods.values()))
+        self.refuse_retired(name)
         if not isinstance(name, str) or name not in self.methods:
             known = ", ".join(repr(known) for known in (AUTO, *self.methods))
             raise UnknownNameError(f"{self.name} has no method {name!r}; it has {known}.")

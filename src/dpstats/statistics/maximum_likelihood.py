@@ -1,14 +1,13 @@
 """Maximum likelihood without bounds.
 
-Claim      "scores", "bounded_scores", "blocks", "t_star", "sufficient_statistics": epsilon-DP; "gaussian_scores" and
+Claim      "scores", "bounded_scores", "blocks", "t_star": epsilon-DP; "gaussian_scores" and
            "gaussian_bounded_scores": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
 Why        "scores": private quartiles, then noisy sums of scores of rows that are cut off at private reaches, from one budget
            (likelihood/reach_steps.py); "bounded_scores": the same with bounds of public lengths (likelihood/score_steps.py).
            "t_star": one row touches one block, so one estimate in the average changes, and by no more than the width of the space
            that estimates are projected onto; "blocks": the same with a mean of the estimates that needs no space
-           (likelihood/block_estimates.py, aggregation/). "sufficient_statistics": private means of a few numbers of each row
-           (likelihood/noisy_statistics.py)
+           (likelihood/block_estimates.py, aggregation/)
 Numerics   Exact from what rows or blocks say to the noisy numbers; floats after that
 No reply   Where there are too few rows, or too few blocks have an estimate, by noisy counts; costs the same as an answer
 Source     maximum_likelihood.proof.md, likelihood/score_steps.proof.md; Smith 2008; Dwork & Smith 2009, section 3.1
@@ -24,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.accepted import Blocks, Bounds, FrozenLaw, Model
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, either, list_of, object_of
@@ -52,7 +50,6 @@ from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.families import Options, check_columns, checked_family, family_for
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.fit import LikelihoodFit, fit_of, revive_fit
-from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.public_rows import simulated_rows
 from dpstats.statistics.likelihood.reach_steps import ReachWalk, is_exponential
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
@@ -68,7 +65,7 @@ FEW_ROWS = Refusal(
     "More rows or a larger epsilon help, or another family; so do parameters that are known (fixed=). Regressions by their own "
     "names, such as linear_regression, need fewer rows.",
 )
-PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+PURE, GAUSSIAN, BLOCKS, T_STAR = "scores", "gaussian_scores", "blocks", "t_star"
 BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
 BY_SCORES = (PURE, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
 FLOOR_NATS, MORE_FLOOR_NATS = 1500, 2500
@@ -239,8 +236,6 @@ def _check(question: Question) -> None:
         raise InvalidParameterError(f"bounds are for the method 't_star'; {name!r} needs none.")
     if name in BY_SCORES and not has_scores(family):
         raise InvalidParameterError(f"{family.name} has no scores that are known: use method='blocks'.")
-    if name == STATISTICS and not hasattr(family, "statistics"):
-        raise InvalidParameterError(f"{family.name} has no sufficient statistics that are means: use method='auto'.")
     blocks = question.arguments["blocks"]
     if name not in (T_STAR, BLOCKS) and blocks != "auto":
         raise InvalidParameterError(f"blocks are for the methods 't_star' and 'blocks', not for {name!r}.")
@@ -321,23 +316,6 @@ def floor_of(question: Question, family: Family) -> Floor | None:
     usual = FLOOR_NATS if is_exponential(family) and family.name != "normal" else MORE_FLOOR_NATS
     nats = MEASURED_FLOORS.get(family.name, usual) if question.method.name == PURE else usual
     return Floor(nats * len(family.parameters))
-
-
-@method(
-    MLE,
-    STATISTICS,
-    claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics",
-    version=4,
-    check=_check,
-)
-def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
-    """The estimate that follows from private means of the sufficient statistics."""
-    family: Any = family_of(question)
-    solved = solve_noisy(family, table, row_epsilon(question.epsilon, question.neighbors), rng)
-    theta = Coordinates(family.space).inside(solved.theta)
-    fit = fit_of(family, theta, covariance=solved.covariance, noisy_rows=solved.noisy_rows)
-    intervals = _intervals(question, np.sqrt(np.maximum(0.0, np.diag(solved.covariance))), lambda step: theta + step)
-    return Answer(fit, None, _notes(question, family), intervals)
 
 
 @method(MLE, BLOCKS, claim="pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks", check=_check)

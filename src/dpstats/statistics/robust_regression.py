@@ -4,9 +4,8 @@ Claim      (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (a noisy number of rows is bought first) or CHANGE_ONE (the number of rows is public)
 Why        Votes of random blocks give a private frame (regression/vote_frames.py), in which grids of cells are public. A lower
            bound of how many rows must come or go before a minimiser can leave its cell (regression/cell_tests.py) is tested
-           once, at its largest over all grids. Where it is above what one row moves it by, neighbours share a cell: "robust"
-           adds noise for a cell's sides to a minimiser that is cut off at the stable cells; "robust_centre" has one grid, moved
-           at random, and releases the centre of its cell as it is
+           once, at its largest over all grids. Where it is above what one row moves it by, neighbours share a cell, and noise
+           for a cell's sides is added to a minimiser that is cut off at the stable cells
 Numerics   Rows become whole numbers, one by one; cells, tests, the cut and the noise are exact. The minimiser itself is found in
            floats, and no claim rests on it
 No reply   Costs the same as an answer and says only that the test failed
@@ -26,7 +25,7 @@ import numpy as np
 from dpstats.accounting.groups import steps_between
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.randomness import RandomSource, random_below
+from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal, method
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Table
@@ -44,15 +43,13 @@ from dpstats.statistics.step_regressions import LINEAR_REGRESSION
 
 COUNT_SHARE, CENTRES_SHARE, VOTES_SHARE = Fraction(5, 100), Fraction(5, 100), Fraction(25, 100)
 TEST_SHARE = Fraction(25, 100)
-"""Of epsilon, of "robust"; "robust_centre" spends on its test what this one spends on noise too."""
+"""Of epsilon; the rest is for noise."""
 SHIFTS = {1: 16, 2: 4, 3: 2}
 """Grids along each axis, by the number of coefficients."""
 REACH = {1: 1 << 12, 2: 64, 3: 16}
 """Cells to either side of the votes' middle."""
 ROOM = {1: 4.0, 2: 6.0, 3: 14.0}
 """A cell whose side is ROOM * steps / rows of the votes' scale is mostly `steps` steps wide, in ordinary tables; measured."""
-CENTRE_ROOM = 5.0
-"""How much larger a cell of a single grid is, in which a minimiser may lie near a side; about two of three tables get a reply."""
 FINER = 1 << 10
 """A minimiser is rounded to such a part of a step."""
 CHANCE = 0.95
@@ -122,7 +119,7 @@ def regression_robust(table: Table, question: Question, rng: RandomSource) -> An
     """A minimiser with noise for the sides of a cell, if a test passes."""
     size = coefficients_of(question)
     raw_matrix = table.matrix()
-    proposal = propose(table, raw_matrix, question, TEST_SHARE, ROOM[size], rng)
+    proposal = propose(table, raw_matrix, question, rng)
     rows = raw_ratios(raw_matrix, proposal.frame, proposal.step)
     stable = find_stable(rows, cells_around(size, REACH[size], even_shifts(size)))
     if not proposal.test.passes(most_steps(stable), rng):
@@ -135,34 +132,10 @@ def regression_robust(table: Table, question: Question, rng: RandomSource) -> An
     return Answer(fit, notes=proposal.notes())
 
 
-@method(
-    LINEAR_REGRESSION,
-    "robust_centre",
-    claim="(epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out",
-    needs_delta=True,
-    check=check_few_coefficients,
-)
-def regression_robust_centre(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
-    """The centre of the cell of one random grid that has the minimisers, if a test passes."""
-    size = coefficients_of(question)
-    raw_matrix = table.matrix()
-    share = 1 - COUNT_SHARE - CENTRES_SHARE - VOTES_SHARE
-    proposal = propose(table, raw_matrix, question, share, ROOM[size] * CENTRE_ROOM, rng)
-    rows = raw_ratios(raw_matrix, proposal.frame, proposal.step)
-    shift = np.array([random_below(rng, SIDE) for _ in range(size)])
-    stable = find_stable(rows, cells_around(size, REACH[size], [shift]))
-    if not proposal.test.passes(most_steps(stable), rng):
-        return refusal(question)
-    fit = proposal.fit(raw_centre(stable, size), SIDE / math.sqrt(12), question)
-    return Answer(fit, notes=proposal.notes())
-
-
-def propose(
-    table: Table, raw_matrix: Floats, question: Question, test_share: Fraction, room: float, rng: RandomSource
-) -> Proposal:
+def propose(table: Table, raw_matrix: Floats, question: Question, rng: RandomSource) -> Proposal:
     """Spend all but the test and the release, and say what is tested."""
     epsilon, neighbors = question.epsilon, question.neighbors
-    left = 1 - CENTRES_SHARE - VOTES_SHARE - test_share
+    left = 1 - CENTRES_SHARE - VOTES_SHARE - TEST_SHARE
     if neighbors is Neighbors.CHANGE_ONE:
         public_rows = table.column(0).stored()
     else:
@@ -179,9 +152,9 @@ def propose(
         rng=rng,
     )
     moves = steps_between(neighbors, 1)
-    test = BestTest(epsilon * test_share, question.delta, unstable_at=moves, sensitivity=moves)
+    test = BestTest(epsilon * TEST_SHARE, question.delta, unstable_at=moves, sensitivity=moves)
     size = len(frame.middles)
-    side = room * (distance_for(test, CHANCE) + 1) / public_rows
+    side = ROOM[size] * (distance_for(test, CHANCE) + 1) / public_rows
     return Proposal(frame, public_rows, max(side, votes_reach(public_rows, size, epsilon) / REACH[size]), test, epsilon * left)
 
 
@@ -201,11 +174,6 @@ def even_shifts(size: int) -> list[Wholes]:
 def most_steps(stable: Sequence[StableCell]) -> int:
     """The largest number of steps; 0 where no cell has any."""
     return max((cell.raw_steps for cell in stable), default=0)
-
-
-def raw_centre(stable: Sequence[StableCell], size: int) -> list[Fraction]:
-    """The centre of the stable cell of a single grid; 0 where there is none."""
-    return [Fraction(int(place)) for place in (stable[0].corner + SIDE // 2 if stable else np.zeros(size))]
 
 
 def raw_units(rows: RawRatios, stable: Sequence[StableCell]) -> list[int]:

@@ -126,7 +126,6 @@ def test_every_method_can_be_asked_by_a_document_with_defaults_and_with_each_oth
         (["income"], {"family": "gamma", "method": "gaussian_scores", "delta": 1e-6}),
         (["income"], {"family": "gamma", "method": "bounded_scores"}),
         (["income"], {"family": "normal", "method": "gaussian_bounded_scores", "delta": 1e-6}),
-        (["income"], {"family": "normal", "method": "sufficient_statistics"}),
         (["income"], {"family": "gamma", "method": "blocks", "blocks": 1000}),
         (["income"], {"family": "gamma", "bounds": {"shape": (0.1, 10), "scale": (0.1, 100)}, "blocks": 30}),
         (["age"], {"family": "binomial", "trials": 100}),

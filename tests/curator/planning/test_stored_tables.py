@@ -128,7 +128,7 @@ def test_whoever_names_repeats_or_a_seed_gets_a_simulation(keywords: dict[str, A
         {"interval": None},
         {"neighbors": "change_one"},
         {"method": "ptr", "delta": 1e-6},
-        {"delta": 1e-6, "method": "bin-centre"},
+        {"delta": 1e-6, "method": "stable"},
     ],
 )
 def test_other_laws_have_no_tables(keywords: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from dpstats.statistics.propose_test_release.distances import steps_to_sensitive
 from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.ranks import RankedRows
-from dpstats.statistics.propose_test_release.scales import EIGHTHS, RangeStatistic
+from dpstats.statistics.propose_test_release.scales import HALVES, RangeStatistic
 from dpstats.statistics.propose_test_release.trimmed_means import Kept, exact_row
 from tests.laws.propose_test_release import cascade_law
 from tests.laws.tested_statistics import (
@@ -28,14 +28,12 @@ from tests.laws.tested_statistics import (
     bound_law,
     cascade_of_steps_law,
     cell_or_zero,
-    ladder_law,
     mean_of_ranks,
     mode_law,
     noisy_law,
     one_test_law,
     pass_chance,
     range_jumps_law,
-    range_one_test_law,
     rows_of_table,
     stable_law,
     trimmed_mean_law,
@@ -142,20 +140,16 @@ def range_laws(measured: RangeStatistic, grid: LogGrid) -> dict[str, LawOf]:
     return {
         "scale cascade": by_steps(scales.scale_cascade(measured, grid), ends, CELL_CUTS),
         "centre cascade": by_steps(scales.centre_cascade(measured, grid), ends, ()),
-        "one test": lambda table, e, d: range_one_test_law(measured, grid, ranked(table, ends), e, d, CELL_CUTS),
         "jumps": lambda table, e, d: range_jumps_law(measured, grid, ranked(table, ends), e, d, CELL_CUTS),
     }
 
 
 def place_laws(place: QuantileStatistic, width: Fraction) -> dict[str, LawOf]:
     at = (place.quantile,)
-    rungs = [Fraction(0), width, 4 * width]
     return {
         "location cascade": by_steps(locations.location_cascade(place, lambda _: width), at, NUMBER_CUTS),
         "location points": by_steps(locations.location_cascade(place, lambda _: 0), at, NUMBER_CUTS),
-        "location centres": by_steps(locations.centre_cascade(place, width), at, ()),
         "bound": lambda table, e, d: bound_law(place, width, ranked(table, at), e, d, NUMBER_CUTS),
-        "ladder": lambda table, e, d: ladder_law(place, rungs, ranked(table, at), e, d, NUMBER_CUTS),
         "stable": lambda table, e, d: stable_law(place, ranked(table, at), e, d),
     }
 
@@ -251,7 +245,7 @@ def test_a_distance_to_another_bin_under_the_chances_for_one_to_instability_is_r
 
     def law(table: Table, epsilon: Fraction, delta: Fraction) -> Mapping[Hashable, Fraction]:
         rows = ranked(table, QUARTILES)
-        distance = max(measured.bin_distance(rows, BASE_TWO, shift) for shift in EIGHTHS)
+        distance = max(measured.bin_distance(rows, BASE_TWO, shift) for shift in HALVES)
         test = other_bin_best_test(epsilon * HALF, delta)
         return one_test_law(test, distance, cell_or_zero(measured, BASE_TWO, rows), Fraction(CELLS), epsilon * HALF, CELL_CUTS)
 

@@ -28,12 +28,11 @@ from dpstats.statistics.regression.ratios import (
     raw_ratios,
 )
 from dpstats.statistics.regression.vote_frames import draw_frame
-from dpstats.statistics.robust_regression import FINER, REACH, SHIFTS, even_shifts, most_steps, propose, raw_centre, raw_units
+from dpstats.statistics.robust_regression import FINER, REACH, SHIFTS, even_shifts, most_steps, propose, raw_units
 from dpstats.statistics.universal.single import draw_quantile
 
 FRAME = CoefficientFrame((40.0,), (1.0, 0.5), (2.0, 0.25))
 UGLY = (0.0, -0.0, 1.0, 5e-324, 1e-300, 1e200, -1e308, math.inf, -math.inf, 40.0, 12.5)
-METHODS = ("robust", "robust_centre")
 
 
 def people(rows: int, seed: int = 1, features: int = 1) -> tuple[Floats, Floats]:
@@ -101,8 +100,7 @@ def test_all_places_stay_where_sums_are_exact() -> None:
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
-@pytest.mark.parametrize("method", METHODS)
-def test_the_parts_of_epsilon_add_up_to_what_is_asked(method: str, neighbors: Neighbors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parts_of_epsilon_add_up_to_what_is_asked(neighbors: Neighbors, monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[Fraction] = []
 
     def framed(raw: Floats, rows: int, **given: Any) -> CoefficientFrame:
@@ -117,9 +115,8 @@ def test_the_parts_of_epsilon_add_up_to_what_is_asked(method: str, neighbors: Ne
     monkeypatch.setattr(robust_regression, "draw_frame", framed)
     monkeypatch.setattr(robust_regression, "noisy_count", count)
     x, y = people(500)
-    question = ask("linear_regression", epsilon=1, delta=1e-6, method=method, neighbors=neighbors, column=["x", "y"])
-    share = robust_regression.TEST_SHARE if method == "robust" else Fraction(65, 100)
-    proposal = propose(cast(Table, _Stored(x, y)), np.column_stack([x, y]), question, share, 6.0, dp.testing.seeded(1))
+    question = ask("linear_regression", epsilon=1, delta=1e-6, method="robust", neighbors=neighbors, column=["x", "y"])
+    proposal = propose(cast(Table, _Stored(x, y)), np.column_stack([x, y]), question, dp.testing.seeded(1))
     whole = sum(spent) + proposal.test.epsilon + proposal.release_epsilon
     assert whole == 1
     assert proposal.release_epsilon >= 0
@@ -174,8 +171,6 @@ def test_a_release_is_cut_off_at_what_stable_cells_share_whatever_the_solver_say
         assert SIDE // 2 * FINER <= first <= SIDE * FINER
         assert 0 <= second <= SIDE * 3 // 4 * FINER
     assert raw_units(rows, []) == [0, 0]
-    assert raw_centre([], 2) == [0, 0]
-    assert raw_centre(stable[:1], 2) == [SIDE // 2, SIDE // 2]
     assert (most_steps(stable), most_steps([])) == (5, 0)
 
 
@@ -183,19 +178,18 @@ def test_a_release_is_cut_off_at_what_stable_cells_share_whatever_the_solver_say
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "change_one"])
-@pytest.mark.parametrize("method", METHODS)
-def test_it_comes_near_the_truth_or_refuses_with_fixed_words(method: str, neighbors: str) -> None:
+def test_it_comes_near_the_truth_or_refuses_with_fixed_words(neighbors: str) -> None:
     x, y = people(20_000)
     replies = []
     for seed in range(5):
-        release = regress(x, y, method=method, neighbors=neighbors, rng=dp.testing.seeded(seed))
+        release = regress(x, y, neighbors=neighbors, rng=dp.testing.seeded(seed))
         assert release.cost.epsilon == 1
         if isinstance(release, dp.Release):
             replies.append(release.value)
-    assert len(replies) >= (3 if method == "robust" else 1)
+    assert len(replies) >= 3
     sampling = 0.2 / math.sqrt(20_000)
     for fit in replies:
-        assert 0 < fit.noise[1] < (60 if method == "robust" else 10) * sampling
+        assert 0 < fit.noise[1] < 60 * sampling
         assert fit.coef[0] == pytest.approx(1, abs=5 * sampling + 6 * fit.noise[1])
         assert fit.intercept == pytest.approx(5, abs=5 * 40 * sampling + 6 * fit.noise[0])
 
@@ -233,12 +227,11 @@ def degenerate() -> dict[str, tuple[Floats, Floats]]:
     }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_degenerate_tables_are_refused_in_the_same_words(method: str) -> None:
+def test_degenerate_tables_are_refused_in_the_same_words() -> None:
     said = set()
     for name, (x, y) in degenerate().items():
         for intercept in (True, False):
-            outcome = regress(x, y, method=method, intercept=intercept)  # a seeded source lets errors through
+            outcome = regress(x, y, intercept=intercept)  # a seeded source lets errors through
             if isinstance(outcome, dp.NoReply):
                 said.add((outcome.reason, outcome.advice))
             else:
@@ -253,8 +246,7 @@ def test_too_many_features_are_an_error_that_names_their_number() -> None:
         regress(x, y)
 
 
-def test_both_methods_need_a_delta_and_may_refuse() -> None:
-    methods = find_statistic("linear_regression").methods
-    for name in METHODS:
-        assert methods[name].needs_delta
-        assert "may refuse" in methods[name].claim
+def test_it_needs_a_delta_and_may_refuse() -> None:
+    robust = find_statistic("linear_regression").methods["robust"]
+    assert robust.needs_delta
+    assert "may refuse" in robust.claim

@@ -76,6 +76,7 @@ def checked_document(plain: Mapping[str, Any]) -> QuestionDocument:
     method = plain.get("method", AUTO)
     behind = statistic_of(model) if statistic == REGRESSION else find_statistic(statistic)
     if method != AUTO and method not in [*behind.methods]:
+        behind.refuse_retired(method)
         refuse_unknown(f"method of {statistic}", method, [AUTO, *behind.methods])
     parameters = _object(plain, "parameters")
     if statistic == REGRESSION and "intercept" in parameters:

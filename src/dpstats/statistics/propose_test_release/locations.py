@@ -6,7 +6,7 @@ Why        The rank of a quantile moves by 0 or 1 with the number of rows, so it
            a table whose local sensitivity exceeds a bound, move by at most 1 (distances.proof.md)
 Numerics   Rows are 15-digit decimals, exactly; bins have rational edges; noise is drawn on a grid
 No reply   Costs the same as an answer and says only that a test failed
-Source     Dwork & Lei 2009, Algorithm M; Dwork & Roth 2014, section 7.2 and Algorithm 13; the ladder: Algorithm 1
+Source     Dwork & Lei 2009, Algorithm M; Dwork & Roth 2014, section 7.2 and Algorithm 13
 """
 
 from __future__ import annotations
@@ -19,19 +19,15 @@ from typing import Any
 
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.mechanisms.distance_tests import BestTest
-from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
-from dpstats.mechanisms.propose_test_release import REFUSED, Exact, distance_for, release_if_stable, release_with_noise
+from dpstats.mechanisms.propose_test_release import distance_for, release_if_stable
 from dpstats.statistics.propose_test_release.distances import steps_to_leave_bin, steps_to_sensitive
 from dpstats.statistics.propose_test_release.ranks import RankedRows, quantile_rank
 from dpstats.statistics.propose_test_release.scales import RangeStatistic
 from dpstats.statistics.propose_test_release.setting import Setting, TestedRows
 
 TEST_SHARE = Fraction(1, 2)
-RUNGS = [Fraction(0), *(Fraction(2) ** power for power in range(-40, 61))]
-"""The ladder's bounds: none at all, and every power of two that a table may be measured in."""
-LADDER_SHARE = Fraction(3, 5)
 _ROOM = 4
 """Proposals allow for rows that are _ROOM ranges / n apart at the median; at the median of a normal table they are 1.9."""
 
@@ -110,31 +106,6 @@ def located_range(measured: RangeStatistic, propose: Callable[[Any], object]) ->
     return Step("range", value, distance, propose, lambda noisy_range: max(0.0, nearest_float(noisy_range)))
 
 
-def centre_cascade(place: QuantileStatistic, width: Fraction) -> Cascade:
-    """The noiseless release of a bin's centre, from one of two discretisations; of the value itself where bins are points."""
-
-    def centre(shift: Fraction) -> Callable[[TestedRows, Fraction], Exact]:
-        def value(rows: TestedRows, _: Fraction) -> Exact:
-            if not width:
-                return Exact(float(place.raw_value(rows.raw)))
-            return Exact(nearest_float((place.bin_of(rows.raw, width, shift) + shift + Fraction(1, 2)) * width))
-
-        return value
-
-    def distance(shift: Fraction) -> Callable[[TestedRows, Fraction], int]:
-        return lambda rows, _: place.bin_distance(rows, width, shift)
-
-    def propose(_: object) -> int:
-        return 0
-
-    return Cascade(
-        *(
-            Step(f"bins {number}", centre(shift), distance(shift), propose, unstable_at=1, release_weight=Fraction(0))
-            for number, shift in enumerate((Fraction(0), Fraction(1, 2)), 1)
-        )
-    )
-
-
 def quantile_by_bound(place: QuantileStatistic, bound: Fraction, setting: Setting) -> Any:
     """One test of the distance to a table whose local sensitivity exceeds `bound`, and a release with noise for it."""
     test = BestTest(setting.epsilon * TEST_SHARE, setting.delta)
@@ -143,17 +114,6 @@ def quantile_by_bound(place: QuantileStatistic, bound: Fraction, setting: Settin
     return release_if_stable(
         lambda: place.raw_value(rows.raw), raw_distance, bound, test, setting.epsilon * (1 - TEST_SHARE), setting.rng, float
     )
-
-
-def quantile_by_ladder(place: QuantileStatistic, setting: Setting) -> Any:
-    """The first bound of the ladder that is safe, and a release with noise for it: nothing is assumed of the table."""
-    ladder = Ladder(setting.epsilon * LADDER_SHARE, setting.delta, len(RUNGS))
-    rows = setting.ranked((place.quantile,), ladder.cap)
-    rung = ladder.first_safe(lambda number: place.distance_to_sensitive(rows, RUNGS[number]), setting.rng)
-    if rung is None:
-        return REFUSED
-    release_epsilon = setting.epsilon * (1 - LADDER_SHARE)
-    return release_with_noise(place.raw_value(rows.raw), RUNGS[rung], release_epsilon, setting.rng, float)
 
 
 def quantile_if_stable(place: QuantileStatistic, setting: Setting) -> Any:

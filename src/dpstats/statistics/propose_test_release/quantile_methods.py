@@ -2,7 +2,7 @@
 
 Claim      (epsilon, delta)-DP; a list of quantiles shares both among them
 Neighbors  ADD_REMOVE or CHANGE_ONE
-Why        locations.py; the scale that "ptr" and "bin-centre" propose from is a universal interquartile range
+Why        locations.py; the scale that "ptr" proposes from is a universal interquartile range
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from dpstats.statistics.propose_test_release.answers import for_each, tested_ans
 from dpstats.statistics.propose_test_release.locations import (
     TEST_SHARE,
     QuantileStatistic,
-    centre_cascade,
     fitting_bound,
     location_cascade,
     needed_steps,
     printed_width,
     quantile_by_bound,
-    quantile_by_ladder,
     quantile_if_stable,
 )
 from dpstats.statistics.propose_test_release.proposals import buy_scale
@@ -73,17 +71,6 @@ def locate_ptr(place: QuantileStatistic, setting: Setting) -> Any:
     return quantile_by_bound(place, fitting_bound(place, scale, needed, rest.rows), rest)
 
 
-def locate_bin_centre(place: QuantileStatistic, setting: Setting) -> Any:
-    """The centre of a bin without noise; bins are proposed from a private scale."""
-    scale, rest = buy_scale(setting, LOWER_QUARTILE)
-    if scale is None:
-        return REFUSED
-    needed = needed_steps(rest.epsilon / 2, rest.delta / 2, 1)
-    return rest.run(centre_cascade(place, 4 * fitting_bound(place, scale, needed, rest.rows)), (place.quantile,))
-
-
 _register("dwork-lei", locate_dwork_lei, "Algorithm M, the scale by Algorithm S", counted=True)
 _register("ptr", locate_ptr, "one test against a bound that is proposed from a private scale", counted=True)
-_register("ladder", quantile_by_ladder, "the first safe one of a hundred bounds", counted=False)
-_register("bin-centre", locate_bin_centre, "the centre of a bin without noise", counted=True)
 _register("stable", quantile_if_stable, "the value itself without noise, for data with many ties", counted=False)

@@ -26,7 +26,6 @@ from dpstats.statistics.propose_test_release.scales import (
     printed_grid,
     printed_threshold,
     range_by_jumps,
-    range_by_one_test,
     scale_cascade,
 )
 from dpstats.statistics.propose_test_release.setting import take_setting
@@ -60,29 +59,11 @@ def range_dwork_roth(column: Column, question: Question, rng: RandomSource) -> A
     return tested_answer(outcome, question, setting, _base_note(BASE_TWO))
 
 
-@tested_method("one-test", "one test over eight discretisations, bins as fine as the rows allow", IQR, INTERQUANTILE_RANGE)
-def range_one_test(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
-    """One test of the largest distance over eight discretisations, with bins as fine as the number of rows allows."""
-    setting = take_setting(column, question, rng, counted=True)
-    grid = fitting_grid(setting, bins_apart=2, test_share=Fraction(1, 2))
-    outcome = range_by_one_test(RangeStatistic(*range_of(question)), grid, setting)
-    return tested_answer(outcome, question, setting, _base_note(grid))
-
-
-@tested_method("bin-centre", "the centre of the bin without noise, bins as fine as the rows allow", IQR, INTERQUANTILE_RANGE)
-def range_bin_centre(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
-    """The centre of the range's bin, without noise, with bins as fine as the number of rows allows."""
-    setting = take_setting(column, question, rng, counted=True)
-    measured, grid = RangeStatistic(*range_of(question)), fitting_grid(setting, bins_apart=4, test_share=Fraction(1, 2))
-    outcome = setting.run(centre_cascade(measured, grid), range_of(question))
-    return tested_answer(outcome, question, setting, _base_note(grid))
-
-
 @tested_method("ptr", "one test of how far a row can move the logarithm, no bins", IQR, INTERQUANTILE_RANGE)
 def range_ptr(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """One test of the distance to a table where a row can move the range by more than a proposed factor; no bins."""
     setting = take_setting(column, question, rng, counted=True)
-    grid = fitting_grid(setting, bins_apart=1, test_share=Fraction(1, 2))
+    grid = fitting_grid(setting)
     outcome = range_by_jumps(RangeStatistic(*range_of(question)), grid, setting)
     return tested_answer(outcome, question, setting, ("proposed factor", decimal_text(grid.base)))
 

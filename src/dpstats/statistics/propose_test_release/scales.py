@@ -29,8 +29,6 @@ from dpstats.statistics.propose_test_release.setting import Setting, TestedRows
 
 HALVES = (0, CELLS // 2)
 """The two discretisations of the papers: bins from whole powers of the base, and from half powers."""
-EIGHTHS = tuple(range(0, CELLS, CELLS // 8))
-"""The discretisations of the single test, which pays once for any number of them."""
 TEST_SHARE = Fraction(1, 2)
 MOST_JUMP_STEPS = 1000
 """A test of jumps compares cap**2 times; with a smaller cap it passes less often and is as private."""
@@ -117,15 +115,6 @@ def centre_cascade(measured: RangeStatistic, grid: LogGrid, weight: Fraction = F
     )
 
 
-def range_by_one_test(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> Any:
-    """One test of the largest of eight distances, which moves by at most 1 as each of them does, and one noisy release."""
-    test = BestTest(setting.epsilon * TEST_SHARE, setting.delta, unstable_at=1)
-    rows = setting.ranked((measured.lower, measured.upper), test.cap)
-    raw_distance = max(measured.bin_distance(rows, grid, shift) for shift in EIGHTHS)
-    cell = measured.raw_cell(rows.raw, grid)
-    return _released(cell, raw_distance, CELLS, grid, test, setting)
-
-
 def range_by_jumps(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> Any:
     """One test of the distance to a table where a single row can move the range by more than the grid's base.
 
@@ -136,7 +125,9 @@ def range_by_jumps(measured: RangeStatistic, grid: LogGrid, setting: Setting) ->
     rows = setting.ranked((measured.lower, measured.upper), cap)
     raw_distance = steps_to_jump(rows.raw.at, *measured.ranks(rows.raw), grid.base, cap) if rows.raw.raw_rows else 0
     cell = measured.raw_cell(rows.raw, grid)
-    return _released(cell, raw_distance, CELLS + 1, grid, test, setting)
+    value = Exact(0.0) if cell is None else cell
+    release_epsilon = setting.epsilon * (1 - TEST_SHARE)
+    return release_if_stable(lambda: value, raw_distance, Fraction(CELLS + 1), test, release_epsilon, setting.rng, grid.number)
 
 
 def printed_grid(rows: int) -> LogGrid:
@@ -149,17 +140,8 @@ def printed_threshold(rows: int) -> int:
     return math.floor(math.log(rows) ** 2 + 1) + 1
 
 
-def fitting_grid(setting: Setting, bins_apart: int, test_share: Fraction) -> LogGrid:
-    """The finest base at which a test nearly always passes on ordinary tables with the setting's public number of rows.
-
-    `bins_apart` is the part of a bin, as 1 / bins_apart, that separates a range from the nearest edge at worst.
-    """
-    needed = distance_for(BestTest(setting.epsilon * test_share, setting.delta / 2, 1), 0.95)
-    logarithm = bins_apart * _ROOM * Fraction(needed + 1, setting.rows)
+def fitting_grid(setting: Setting) -> LogGrid:
+    """The finest base at which a test nearly always passes on ordinary tables with the setting's public number of rows."""
+    needed = distance_for(BestTest(setting.epsilon * TEST_SHARE, setting.delta / 2, 1), 0.95)
+    logarithm = _ROOM * Fraction(needed + 1, setting.rows)
     return LogGrid(1 + min(max(Fraction(round(logarithm * 2**20), 2**20), Fraction(1, 2**20)), Fraction(1)))
-
-
-def _released(cell: int | None, raw_distance: int, sensitivity: int, grid: LogGrid, test: BestTest, setting: Setting) -> Any:
-    value = Exact(0.0) if cell is None else cell
-    release_epsilon = setting.epsilon * (1 - TEST_SHARE)
-    return release_if_stable(lambda: value, raw_distance, Fraction(sensitivity), test, release_epsilon, setting.rng, grid.number)
