@@ -32,7 +32,7 @@ def following_classifier(course: Course | None) -> Iterator[Course]:
             assert before - budget.left == share
             found = made if later is None else later.pop(0)
             here.later.append(found)
-            price = float(budget._whole * share)
+            price = float(budget.worth(share))
             moved = [abs(one - other) for one, other in zip(found, raw_sums, strict=True)]
             is_gaussian = isinstance(budget, ConcentratedTableBudget)
             size = float(sum(each * each for each in moved)) / bound**2 if is_gaussian else float(sum(moved)) / bound

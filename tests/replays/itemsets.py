@@ -40,8 +40,8 @@ class ItemsetCourse:
             return places
 
         def noisy(budget: Any, raw_counts: Any, share: Fraction) -> NoisyTable:
-            budget._take(share)
-            self.log_probability -= float(budget._whole * share) * float(np.abs(raw_counts - self.noisy).sum())
+            budget.take(share)
+            self.log_probability -= float(budget.worth(share)) * float(np.abs(raw_counts - self.noisy).sum())
             return NoisyTable(np.full(raw_counts.shape, self.noisy, dtype=np.int64), budget.law(share))
 
         with patch.object(drawing, "draw_highest", draw), patch.object(PureTableBudget, "noisy", noisy):

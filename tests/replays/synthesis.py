@@ -52,8 +52,8 @@ def following(course: Course | None) -> Iterator[Course]:
         def forced(budget: Any, raw_counts: Any, share: Fraction) -> NoisyTable:
             table = step(lambda: original(budget, raw_counts, share))
             if left is not None:
-                budget._take(share)
-            price = float(budget._whole * share)
+                budget.take(share)
+            price = float(budget.worth(share))
             moved = np.abs(table.noisy_counts - raw_counts)
             here.logs.append(-float((moved**2).sum()) * price if budget.is_concentrated else -float(moved.sum()) * price)
             here.prices.append(price)

@@ -61,8 +61,7 @@ class TenthOfNoise(PureTableBudget):
     """Mistake: tables get a tenth of the noise that they say they have."""
 
     def noisy(self, raw_counts: np.ndarray, share: Fraction) -> NoisyTable:
-        self._take(share)
-        noise = sample_discrete_laplace(1 / (10 * self._whole * share), raw_counts.size, self._rng)
+        noise = sample_discrete_laplace(1 / (10 * self.take(share)), raw_counts.size, self._rng)
         return NoisyTable(raw_counts + np.array(noise, dtype=np.int64).reshape(raw_counts.shape), self.law(share))
 
 

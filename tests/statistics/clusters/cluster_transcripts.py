@@ -77,7 +77,7 @@ def scripted(pure: bool, transcript: ClusterTranscript) -> ClusterBudget:
             return found[0].tolist(), deviation
 
         def noisy_parts(self, raw_parts: Any, units: int, share: Fraction) -> NoisyParts:
-            self._take(share)
+            self.take(share)
             transcript.raw.append((raw_parts, units))
             deviation = units * self.deviation(share, raw_parts.shape[1])
             question = ("noisy", raw_parts.shape, units, share)
@@ -85,7 +85,7 @@ def scripted(pure: bool, transcript: ClusterTranscript) -> ClusterBudget:
 
     class Tables(table):  # type: ignore[misc]
         def noisy(self, raw_counts: Any, share: Fraction) -> NoisyTable:
-            self._take(share)
+            self.take(share)
             transcript.raw.append((raw_counts.reshape(1, -1), 1))
             law = self.law(share)
             counts = transcript.release(("table", raw_counts.shape, share), lambda: drawn(raw_counts, math.sqrt(law.variance)))

@@ -17,7 +17,6 @@ from dpstats.statistics.coded.budget import (
     LaplaceLaw,
     NoisyTable,
     PureTableBudget,
-    parts_of_one,
 )
 from dpstats.statistics.contingency.reaches import reach_of, variance_of
 from dpstats.statistics.contingency.residuals import Columns, TableResiduals
@@ -116,13 +115,6 @@ def test_shares_make_the_variance_least(budget: type) -> None:
     for place in range(4):
         moved = [share * (Fraction(9, 10) if each == place else 1) for each, share in enumerate(shares)]
         assert variance(shares) < variance([part / sum(moved) for part in moved])
-
-
-@given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=50))
-def test_parts_of_one_add_up_to_no_more(sizes: list[float]) -> None:
-    parts = parts_of_one(sizes)
-    assert min(parts) > 0
-    assert sum(parts) <= 1
 
 
 @pytest.mark.parametrize(("scale", "level", "reach"), [(1.0, 0.95, 3), (5.0, 0.95, 15), (100.0, 0.5, 69), (0.05, 0.999, 0)])

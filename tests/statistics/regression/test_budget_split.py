@@ -12,17 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpstats as dp
+from dpstats.accounting.allowance import FINEST
 from dpstats.accounting.concentration import exponential_to_zcdp, gaussian_to_zcdp, zcdp_to_cost
 from dpstats.foundations.errors import DpstatsError
 from dpstats.foundations.registry import Question, ask
 from dpstats.statistics.regression import budget_split
 from dpstats.statistics.regression.budget_split import (
-    FINEST,
     BudgetSplit,
     ConcentratedBudgetSplit,
     PureBudgetSplit,
     budget_split_for,
-    part,
 )
 from dpstats.statistics.universal.grain import GRAIN_SHARE
 from dpstats.testing import seeded
@@ -57,14 +56,6 @@ def test_a_budget_gives_no_more_than_it_has_however_it_is_asked(shares: list[Fra
                 with pytest.raises(DpstatsError, match="more than it was given"):
                     budget.noisy([1, 2], 10, share)
         assert budget.left == 1 - given_out >= 0
-
-
-@pytest.mark.parametrize("share", [Fraction(0), Fraction(-1, 2), Fraction(2)])
-def test_a_share_of_nothing_or_less_or_more_than_all_is_refused(share: Fraction) -> None:
-    for budget in both():
-        with pytest.raises(DpstatsError, match="more than it was given"):
-            budget.noisy([0], 1, share)
-        assert budget.left == 1
 
 
 @given(st.lists(SHARES, min_size=1, max_size=8).filter(lambda shares: sum(shares) <= 1), st.integers(1, 10**12))
@@ -115,11 +106,6 @@ def test_shares_for_a_draw_and_for_a_deviation_are_what_they_are_for() -> None:
         assert budget.deviation(budget.share_for_deviation(30.0, 4), 4) == pytest.approx(30.0, rel=1e-3)
         assert budget.share_for_draw(1e9) == 1
         assert budget.share_for_draw(1e-30) == Fraction(1, FINEST)
-
-
-def test_a_part_is_never_more_than_its_share_and_never_nothing() -> None:
-    assert part(0.3) <= Fraction(3, 10)
-    assert (part(7.0), part(0.0)) == (Fraction(1), Fraction(1, FINEST))
 
 
 @pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "1", "7.5"])

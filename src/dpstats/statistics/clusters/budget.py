@@ -4,7 +4,7 @@ Claim      All that is bought from one budget is together epsilon-DP (`PureClust
            (`ConcentratedClusterSplit`), for one row added or removed, if what a row adds to the parts that are handed in has
            lengths that add up to at most what is said
 Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added
-Why        Shares add up (regression/budget_split.py). Parts get independent noise. Spherical Laplace noise of scale b changes the
+Why        Shares add up (accounting/allowance.py). Parts get independent noise. Spherical Laplace noise of scale b changes the
            density of a part by at most exp(length / b), so that of all by exp(sum of lengths / b); Gaussian noise goes by the
            length of all parts together, which is at most the sum of theirs
 Numerics   Shares and scales are rationals; noise is exact
@@ -20,8 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.accounting.concentration import zcdp_within
-from dpstats.accounting.groups import steps_between
+from dpstats.accounting.allowance import row_allowance
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
@@ -52,9 +51,8 @@ class PureClusterSplit(PureBudgetSplit):
 
     def noisy_parts(self, raw_parts: Whole, units: int, share: Fraction) -> NoisyParts:
         """Spherical Laplace noise in each part."""
-        self._take(share)
         parts, coordinates = raw_parts.shape
-        noise = sample_spherical_laplaces(units / (self._whole * share), coordinates, parts, self.rng)
+        noise = sample_spherical_laplaces(units / self.take(share), coordinates, parts, self.rng)
         return NoisyParts(raw_parts + noise.reshape(parts, coordinates), units * self.deviation(share, coordinates))
 
 
@@ -63,8 +61,7 @@ class ConcentratedClusterSplit(ConcentratedBudgetSplit):
 
     def noisy_parts(self, raw_parts: Whole, units: int, share: Fraction) -> NoisyParts:
         """Discrete Gaussian noise."""
-        self._take(share)
-        variance = units**2 / (2 * self._whole * share)
+        variance = units**2 / (2 * self.take(share))
         noise = np.asarray(sample_discrete_gaussian(variance, raw_parts.size, self.rng), dtype=np.int64)
         return NoisyParts(raw_parts + noise.reshape(raw_parts.shape), math.sqrt(variance))
 
@@ -78,9 +75,8 @@ class ClusterBudget(NamedTuple):
 
 def cluster_budget(question: Question, boxes_part: Fraction, rng: RandomSource) -> ClusterBudget:
     """The budget of a question, of which a tree of boxes may spend a part; both parts add up to the whole."""
-    moves = steps_between(question.neighbors, 1)
-    if not question.delta:
-        epsilon = question.epsilon / moves
-        return ClusterBudget(PureClusterSplit(epsilon * (1 - boxes_part), rng), PureTableBudget(epsilon * boxes_part, rng))
-    rho = zcdp_within(question.epsilon, question.delta) / moves**2
-    return ClusterBudget(ConcentratedClusterSplit(rho * (1 - boxes_part), rng), ConcentratedTableBudget(rho * boxes_part, rng))
+    whole = row_allowance(question.epsilon, question.delta, question.neighbors)
+    steps, boxes = whole * (1 - boxes_part), whole * boxes_part
+    if question.delta:
+        return ClusterBudget(ConcentratedClusterSplit(steps, rng), ConcentratedTableBudget(boxes, rng))
+    return ClusterBudget(PureClusterSplit(steps, rng), PureTableBudget(boxes, rng))

@@ -20,20 +20,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.accounting.concentration import zcdp_within
-from dpstats.accounting.groups import row_epsilon, steps_between
-from dpstats.foundations.errors import DpstatsError
+from dpstats.accounting.allowance import Allowance, parts_of_one, row_allowance
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.rounding import sqrt_bounds
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-FINEST = 10**9
-"""Shares are whole multiples of 1 / FINEST."""
 
 
 class NoiseLaw(Protocol):
@@ -142,83 +136,55 @@ class TableBudget(Protocol):
         ...
 
 
-class _TableShares:
-    """Shares of a whole, an epsilon or a rho, that add up to at most one."""
+class _TableAllowance(Allowance):
+    """Shares that buy noise for tables."""
 
     def __init__(self, whole: Fraction, rng: RandomSource) -> None:
-        self._whole = whole
+        super().__init__(whole)
         self._rng = rng
-        self.left = Fraction(1)
-
-    def _take(self, share: Fraction) -> None:
-        if not 0 < share <= self.left:
-            raise DpstatsError("tables cannot spend more than they were given.")
-        self.left -= share
 
 
-class PureTableBudget(_TableShares):
+class PureTableBudget(_TableAllowance):
     """An epsilon to spend, without delta."""
-
-    is_concentrated = False
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
         """Discrete Laplace noise."""
-        self._take(share)
-        noise = sample_discrete_laplace(1 / (self._whole * share), raw_counts.size, self._rng)
+        noise = sample_discrete_laplace(1 / self.take(share), raw_counts.size, self._rng)
         return NoisyTable(raw_counts + np.asarray(noise, dtype=np.int64).reshape(raw_counts.shape), self.law(share))
 
     def law(self, share: Fraction) -> LaplaceLaw:
         """Discrete Laplace noise that hides a move by 1."""
-        return LaplaceLaw(float(1 / (self._whole * share)))
-
-    def draw_epsilon(self, share: Fraction) -> Fraction:
-        """The share itself."""
-        self._take(share)
-        return self._whole * share
+        return LaplaceLaw(float(1 / self.worth(share)))
 
     def shares_for(self, weights: Floats) -> list[Fraction]:
         """In proportion to the cube roots of the weights, because variances fall with the square of a share."""
         return parts_of_one([weight ** (1 / 3) for weight in weights.tolist()])
 
 
-class ConcentratedTableBudget(_TableShares):
+class ConcentratedTableBudget(_TableAllowance):
     """A rho of zero-concentrated privacy to spend."""
 
     is_concentrated = True
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
         """Discrete Gaussian noise."""
-        self._take(share)
-        noise = sample_discrete_gaussian(1 / (2 * self._whole * share), raw_counts.size, self._rng)
+        noise = sample_discrete_gaussian(self.variance_for(share), raw_counts.size, self._rng)
         return NoisyTable(raw_counts + np.asarray(noise, dtype=np.int64).reshape(raw_counts.shape), self.law(share))
 
     def variance_for(self, share: Fraction) -> Fraction:
         """The variance of discrete Gaussian noise that hides a move by 1, for whoever adds it himself."""
-        self._take(share)
-        return 1 / (2 * self._whole * share)
+        return 1 / (2 * self.take(share))
 
     def law(self, share: Fraction) -> GaussianLaw:
         """Discrete Gaussian noise that hides a move by 1."""
-        return GaussianLaw(float(1 / (2 * self._whole * share)))
-
-    def draw_epsilon(self, share: Fraction) -> Fraction:
-        """The root of eight times the share's rho, rounded down."""
-        self._take(share)
-        return sqrt_bounds(8 * self._whole * share)[0]
+        return GaussianLaw(float(1 / (2 * self.worth(share))))
 
     def shares_for(self, weights: Floats) -> list[Fraction]:
         """In proportion to the square roots of the weights, because variances fall with a share."""
         return parts_of_one([weight**0.5 for weight in weights.tolist()])
 
 
-def parts_of_one(sizes: list[float]) -> list[Fraction]:
-    """Positive fractions in about these proportions that add up to at most 1."""
-    total, fine = math.fsum(sizes), FINEST - len(sizes)
-    return [Fraction(1 + math.floor(fine * size / total * (1 - 1e-12)), FINEST) for size in sizes]
-
-
 def table_budget(epsilon: Fraction, delta: Fraction, neighbors: Neighbors, rng: RandomSource) -> TableBudget:
     """The budget of an epsilon, or with delta of the rho that both allow; a changed row is one removed and one added."""
-    if not delta:
-        return PureTableBudget(row_epsilon(epsilon, neighbors), rng)
-    return ConcentratedTableBudget(zcdp_within(epsilon, delta) / steps_between(neighbors, 1) ** 2, rng)
+    kind = ConcentratedTableBudget if delta else PureTableBudget
+    return kind(row_allowance(epsilon, delta, neighbors), rng)

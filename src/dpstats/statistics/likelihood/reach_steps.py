@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.accounting.allowance import part
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Stand
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.score_steps import FEWEST_NATS, HALVINGS, LONGEST, POSSIBLE, ScoreEstimate, ScoreWalk, stands
 from dpstats.statistics.likelihood.score_sums import LengthCells, ScoreProducts, matrix_of_triangle, slopes_at, triangle_size
 from dpstats.statistics.likelihood.score_tails import LEAST_CURVED, LEAST_EXPONENT, USUAL, ScoreTail
-from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 
 MOST_SEARCHES, SEARCH_SHARE, COUNT_SHARE = 6, Fraction(20, 100), Fraction(2, 100)

@@ -19,13 +19,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.allowance import part
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import nearest_float
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Expected, Stand
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.family import SmoothFamily
-from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.walk import FitContext
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.many import draw_quantiles

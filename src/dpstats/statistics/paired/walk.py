@@ -27,6 +27,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.accounting.allowance import part
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import nearest_float
@@ -34,7 +35,7 @@ from dpstats.foundations.summaries import RowSum, Table
 from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
 from dpstats.statistics.paired.tails import Tails, count_octaves, release_tails
-from dpstats.statistics.regression.budget_split import PureBudgetSplit, part
+from dpstats.statistics.regression.budget_split import PureBudgetSplit
 from dpstats.statistics.regression.octaves import (
     CELLS,
     EVENLY,

@@ -17,17 +17,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from dpstats.accounting.concentration import zcdp_within
-from dpstats.accounting.groups import steps_between
-from dpstats.foundations.errors import DpstatsError
+from dpstats.accounting.allowance import Allowance, part, row_allowance
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question
-from dpstats.foundations.rounding import sqrt_bounds
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
 from dpstats.mechanisms.spherical_laplace import sample_spherical_laplace
-
-FINEST = 10**6
-"""Shares are whole multiples of 1 / FINEST."""
 
 
 class BudgetSplit(Protocol):
@@ -56,91 +50,68 @@ class BudgetSplit(Protocol):
         ...
 
 
-def part(share: float) -> Fraction:
-    """A share as a rational, rounded down to the finest."""
-    return Fraction(max(1, math.floor(min(1.0, share) * FINEST)), FINEST)
-
-
-class _Shares:
-    """Shares of a whole, an epsilon or a rho, that add up to at most one."""
+class _Split(Allowance):
+    """Shares that buy noise."""
 
     def __init__(self, whole: Fraction, rng: RandomSource) -> None:
-        self._whole = whole
+        super().__init__(whole)
         self.rng = rng
-        self.left = Fraction(1)
-
-    def _take(self, share: Fraction) -> None:
-        if not 0 < share <= self.left:
-            raise DpstatsError("a question cannot spend more than it was given.")
-        self.left -= share
 
 
-class PureBudgetSplit(_Shares):
+class PureBudgetSplit(_Split):
     """An epsilon to spend, without delta."""
 
     @property
     def epsilon_left(self) -> Fraction:
         """What is left to spend; what rows may cost besides that take part in nothing that is bought from now on."""
-        return self._whole * self.left
+        return self.worth(self.left)
 
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Spherical Laplace noise."""
-        self._take(share)
-        noise = sample_spherical_laplace(l2_units / (self._whole * share), len(raw_sums), self.rng)
+        noise = sample_spherical_laplace(l2_units / self.take(share), len(raw_sums), self.rng)
         return _sums(raw_sums, noise.tolist()), l2_units * self.deviation(share, len(raw_sums))
-
-    def draw_epsilon(self, share: Fraction) -> Fraction:
-        """The share itself."""
-        self._take(share)
-        return self._whole * share
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
         """The standard deviation of the noise that a share buys, which grows with the root of the number of coordinates."""
-        return math.sqrt(coordinates + 1) / float(self._whole * share)
+        return math.sqrt(coordinates + 1) / float(self.worth(share))
 
     def share_for_draw(self, epsilon: float) -> Fraction:
         """The share for a draw at `epsilon`, in proportion to it."""
-        return part(epsilon / float(self._whole))
+        return part(epsilon / float(self.whole))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
         """The share for noise of a `deviation`, in proportion to one over it."""
         return part(self.deviation(Fraction(1), coordinates) / deviation)
 
 
-class ConcentratedBudgetSplit(_Shares):
+class ConcentratedBudgetSplit(_Split):
     """A rho of zero-concentrated privacy to spend."""
+
+    is_concentrated = True
 
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Discrete Gaussian noise."""
-        self._take(share)
-        variance = l2_units**2 / (2 * self._whole * share)
+        variance = l2_units**2 / (2 * self.take(share))
         noise = sample_discrete_gaussian(variance, len(raw_sums), self.rng)
         return _sums(raw_sums, noise.tolist()), math.sqrt(variance)
 
-    def draw_epsilon(self, share: Fraction) -> Fraction:
-        """The root of eight times the share's rho, rounded down."""
-        self._take(share)
-        return sqrt_bounds(8 * self._whole * share)[0]
-
     def deviation(self, share: Fraction, coordinates: int) -> float:
         """The same for any number of coordinates."""
-        return 1 / math.sqrt(2 * self._whole * share)
+        return 1 / math.sqrt(2 * self.worth(share))
 
     def share_for_draw(self, epsilon: float) -> Fraction:
         """The share for a draw at `epsilon`, which grows with its square."""
-        return part(epsilon**2 / float(8 * self._whole))
+        return part(epsilon**2 / float(8 * self.whole))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
         """The share for noise of a `deviation`, which falls with its square."""
-        return part(1 / (2 * float(self._whole) * deviation**2))
+        return part(1 / (2 * float(self.whole) * deviation**2))
 
 
 def budget_split_for(question: Question, rng: RandomSource) -> BudgetSplit:
     """The budget of a question; under CHANGE_ONE a row is removed and one added, which every step must hide."""
-    moves = steps_between(question.neighbors, 1)
-    if not question.delta:
-        return PureBudgetSplit(question.epsilon / moves, rng)
-    return ConcentratedBudgetSplit(zcdp_within(question.epsilon, question.delta) / moves**2, rng)
+    kind = ConcentratedBudgetSplit if question.delta else PureBudgetSplit
+    return kind(row_allowance(question.epsilon, question.delta, question.neighbors), rng)
 
 
 def _sums(raw_sums: Sequence[int], noise: Sequence[int]) -> list[int]:

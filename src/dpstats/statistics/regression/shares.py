@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpstats.statistics.regression.budget_split import FINEST, BudgetSplit, part
+from dpstats.accounting.allowance import FINEST, part
+from dpstats.statistics.regression.budget_split import BudgetSplit
 
 ROWS = Fraction(2, 100)
 MIDDLE_NATS, SCALE_NATS, LOOK_NATS = 54, 30, 22

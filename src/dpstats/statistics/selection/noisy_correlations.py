@@ -18,12 +18,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.allowance import part
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.regression.budget_split import BudgetSplit, part
+from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 from dpstats.statistics.regression.points import BALL, Points
 from dpstats.statistics.regression.standard import MARKS, MOST, NORMAL

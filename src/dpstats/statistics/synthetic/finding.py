@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.accounting.allowance import parts_of_one
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable, Coding, label_order
 from dpstats.mechanisms.gaussian_thresholding import LEAST_ROWS, choose_by_count
-from dpstats.statistics.coded.budget import ConcentratedTableBudget, NoisyTable, PureTableBudget, parts_of_one
+from dpstats.statistics.coded.budget import ConcentratedTableBudget, NoisyTable, PureTableBudget
 from dpstats.statistics.synthetic.columns import rows_of
 from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, next_value, number_column
 from dpstats.statistics.synthetic.looking import first_look, looked_closer
